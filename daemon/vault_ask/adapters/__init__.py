@@ -1,0 +1,1 @@
+"""Other grammars for the same questions: HTTP, events, pages. They translate and decide nothing."""

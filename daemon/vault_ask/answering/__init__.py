@@ -1,0 +1,1 @@
+"""Turns hits into a cited, streamed answer and checks it against its sources."""

@@ -1,0 +1,81 @@
+"""Every error that vault-ask raises on purpose.
+
+    VaultAskError
+    ├── ConfigError               stop at start and tell the owner
+    │   ├── EmbeddingSpaceChanged the stored vectors belong to another model, prefix or dimension
+    │   ├── IndexBusy             another daemon owns this data folder
+    │   └── KeyNotSet             a secret that the chosen set-up needs is missing
+    ├── SourceError
+    │   ├── SourceUnreachable     the vault is away for now: wait, keep what is indexed, try again
+    │   └── SourceRefused         the vault cannot be read until the owner changes something
+    ├── DocumentVanished          a listed document was gone when it was read; a later change tells more
+    ├── ModelError
+    │   ├── ModelUnreachable      nobody answered: try again later
+    │   ├── ModelBusy             it answered that it has too much to do
+    │   └── ModelRefused          it answered, and trying the same again will not help
+    ├── NoSuchNote                absent, or not visible in this scope; the same thing
+    └── BadRequest                the caller's words do not fit
+
+A message is one sentence a person can act on: what happened, what it means, what to do. It holds no note text
+and no secret.
+"""
+
+
+class VaultAskError(Exception):
+    """The root: catching it catches everything we raise on purpose."""
+
+
+class ConfigError(VaultAskError):
+    """The daemon cannot start as it is configured."""
+
+
+class EmbeddingSpaceChanged(ConfigError):
+    """The stored vectors were made by another model, prefix or dimension."""
+
+
+class IndexBusy(ConfigError):
+    """Another process owns this data folder."""
+
+
+class KeyNotSet(ConfigError):
+    """A secret that the chosen configuration needs is not in the environment."""
+
+
+class SourceError(VaultAskError):
+    """The vault could not be read."""
+
+
+class SourceUnreachable(SourceError):
+    """The vault is away for now; what is indexed stays."""
+
+
+class SourceRefused(SourceError):
+    """The vault cannot be read until the owner changes something."""
+
+
+class DocumentVanished(VaultAskError):
+    """A document was listed or announced, and was gone when it was read."""
+
+
+class ModelError(VaultAskError):
+    """A model did not do what was asked."""
+
+
+class ModelUnreachable(ModelError):
+    """Nobody answered at the model's address."""
+
+
+class ModelBusy(ModelError):
+    """The model answered that it has too much to do."""
+
+
+class ModelRefused(ModelError):
+    """The model answered no, and the same request will be refused again."""
+
+
+class NoSuchNote(VaultAskError):
+    """The note is absent or not visible in this scope; a caller cannot tell which."""
+
+
+class BadRequest(VaultAskError):
+    """The caller's words do not fit the grammar of the request."""

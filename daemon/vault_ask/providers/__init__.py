@@ -1,0 +1,1 @@
+"""Implementations of ports: embedders and generators. They decide nothing about scope."""

@@ -1,0 +1,48 @@
+"""What retrieval hands on: passages with their scores, and how sure it is that they answer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeVar
+
+from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
+
+S = TypeVar("S", OpenScope, PrivateScope)
+
+Provenance = Literal["vector", "text", "both"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit(Generic[S]):
+    """A chunk that was found, in the scope it was found under. `body` is exactly the text of its lines."""
+
+    chunk_id: int
+    path: str
+    title: str
+    heading_path: tuple[str, ...]
+    block: str | None
+    body: str
+    line_start: int
+    line_end: int
+    tokens: int
+    language: str
+    sensitivity: Sensitivity
+    score: float
+    provenance: Provenance
+    trace: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieved(Generic[S]):
+    """The hits of one question, best first, and the signals that tell whether the vault speaks of it at all.
+
+    `idf` maps each word of the question, folded, to its inverse document frequency in this vault (0 for words that
+    are pruned as common). `closeness` and `coverage` are of the best passages: the centred cosine, and the share of
+    the question's idf mass found in their text. `notices` are sentences about arms that could not take part.
+    """
+
+    hits: tuple[Hit[S], ...]
+    language: str
+    idf: Mapping[str, float]
+    closeness: float
+    coverage: float
+    notices: tuple[str, ...] = ()

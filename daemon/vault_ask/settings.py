@@ -1,0 +1,304 @@
+"""What the owner may configure: strict, frozen, built once and passed down.
+
+Order of authority: arguments of the command line > environment (`VAULTASK_SECTION__KEY`) > config.yaml > the defaults
+here. Nothing else reads the environment. Secrets live in the environment only and are refused in config.yaml.
+"""
+
+import os
+from collections.abc import Mapping
+from difflib import get_close_matches
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
+
+from vault_ask.errors import ConfigError
+
+ENV_PREFIX = "VAULTASK_"
+SECRET_NAMES = ("VAULTASK_API_TOKEN",)
+CONFIG_NAME = "VAULTASK_CONFIG"
+
+
+class Section(BaseModel):
+    """A part of the configuration: unknown keys are mistakes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class VaultSettings(Section):
+    """Which vault, and how it is followed."""
+
+    path: Path | None = Field(default=None, description="The vault's folder.")
+    name: str | None = Field(
+        default=None, description="The vault's name in obsidian:// links; by default the folder's name."
+    )
+    include: tuple[str, ...] = Field(default=(), description="Globs of notes to index; empty means all.")
+    exclude: tuple[str, ...] = Field(default=(), description="Globs of notes to leave out.")
+    watch: Literal["auto", "native", "polling"] = Field(
+        default="auto", description="How changes are noticed; auto polls on network mounts and when watches run out."
+    )
+    poll_seconds: float = Field(default=30.0, gt=0, description="Seconds between two looks while polling.")
+    settle_seconds: float = Field(default=0.4, ge=0, description="Quiet time after which a change is read.")
+    rescan_minutes: float = Field(
+        default=60.0, gt=0, description="Minutes between two full comparisons, whatever the watcher said."
+    )
+
+
+class SensitivitySettings(Section):
+    """Which notes are personal."""
+
+    personal_paths: tuple[str, ...] = Field(
+        default=(), description="Folders or globs whose notes are personal, compared without case."
+    )
+    frontmatter_key: str = Field(
+        default="sensitivity", min_length=1, description="The key that makes a note open or personal by itself."
+    )
+    personal_to_remote_model: bool = Field(
+        default=False, description="Whether personal notes may be sent to a model that is not on your machines."
+    )
+
+
+class ChunkSettings(Section):
+    """How notes are cut, in tokens of the embedder in use."""
+
+    target_tokens: int = Field(default=256, ge=32, description="The size a chunk aims for.")
+    max_tokens: int = Field(default=384, ge=48, description="The size no chunk exceeds without need.")
+    min_tokens: int = Field(default=32, ge=0, description="A chunk below this joins the one before it.")
+    overlap_tokens: int = Field(default=32, ge=0, description="Repeated text where one block had to be cut.")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "ChunkSettings":
+        if not self.min_tokens <= self.target_tokens <= self.max_tokens:
+            raise ValueError("min_tokens <= target_tokens <= max_tokens must hold")
+        if self.overlap_tokens * 2 > self.max_tokens:
+            raise ValueError("overlap_tokens must be at most half of max_tokens")
+        return self
+
+
+class EmbeddingSettings(Section):
+    """Who makes the vectors."""
+
+    provider: Literal["embedded", "ollama"] = Field(
+        default="embedded", description="embedded runs inside the daemon with no network; ollama asks a server."
+    )
+    model: str = Field(default="multilingual-e5-small", description="The model; for ollama its name, such as bge-m3.")
+    threads: int = Field(default=1, ge=1, le=64, description="Threads of the embedded model.")
+    ollama_url: str = Field(default="http://127.0.0.1:11434", description="Where Ollama listens.")
+    allow_hosts: tuple[str, ...] = Field(
+        default=(), description="Names of embedding hosts of your own that are not private addresses."
+    )
+    query_prefix: str | None = Field(default=None, description="Overrides the model's known question prefix.")
+    passage_prefix: str | None = Field(default=None, description="Overrides the model's known passage prefix.")
+    batch: int = Field(default=16, ge=1, le=256, description="Texts a request.")
+    concurrency: int = Field(default=2, ge=1, le=16, description="Requests to Ollama at once.")
+    max_tokens: int | None = Field(default=None, ge=64, description="Overrides the model's longest input.")
+    timeout_seconds: float = Field(default=120.0, gt=0, description="How long one request may take.")
+    centring: Literal["auto", "on", "off"] = Field(
+        default="auto", description="Subtract the vault's mean vector; auto does it where the model needs it."
+    )
+
+    @model_validator(mode="after")
+    def _embedder_is_the_owners(self) -> "EmbeddingSettings":
+        host = urlsplit(self.ollama_url).hostname or ""
+        if self.provider == "ollama" and not (is_private_host(host) or host in self.allow_hosts):
+            raise ValueError(
+                f"the embedding host {host!r} is not a private address, and every note would be sent to it. "
+                "Use an address of your own network, or name the host in embedding.allow_hosts if it is yours"
+            )
+        return self
+
+
+class RetrievalSettings(Section):
+    """How passages are found."""
+
+    vector_k: int = Field(default=40, ge=1, le=1000, description="Nearest chunks taken from the vector arm.")
+    text_k: int = Field(default=40, ge=1, le=1000, description="Best chunks taken from the word arm.")
+    top_k: int = Field(default=8, ge=1, le=50, description="Passages an answer is made from.")
+    per_note: int = Field(default=2, ge=1, le=50, description="Passages one note may give.")
+    fusion: Literal["blend", "rrf"] = Field(
+        default="blend", description="blend of calibrated scores, or plain reciprocal rank fusion."
+    )
+
+
+class ModelSettings(Section):
+    """Who words the answers."""
+
+    generation: str = Field(
+        default="extractive",
+        description="extractive quotes the notes; anything else is a litellm model name such as ollama_chat/qwen3:4b.",
+    )
+    personal_generation: str | None = Field(
+        default=None, description="A local model for questions that include personal notes."
+    )
+    api_base: str | None = Field(default=None, description="Address of the model server, where it is not the usual.")
+    local_hosts: tuple[str, ...] = Field(
+        default=(), description="Gateways of your own that count as local although they are reached by name."
+    )
+    timeout_seconds: float = Field(default=120.0, gt=0, description="Longest wait for the next piece of an answer.")
+    context_tokens: int = Field(default=8192, ge=1024, description="The window asked of the model and filled at most.")
+    reply_tokens: int = Field(default=1024, ge=64, description="Room kept for the answer.")
+    answer_chars: int = Field(default=700, ge=80, description="Longest extractive answer, in characters of quotes.")
+
+
+class ServerSettings(Section):
+    """Where the daemon listens and whom it answers."""
+
+    host: str = Field(default="127.0.0.1", description="The address to listen on; any but loopback needs a token.")
+    port: int = Field(default=8765, ge=0, le=65535, description="The port; 0 takes a free one.")
+    allowed_hosts: tuple[str, ...] = Field(
+        default=(), description="Further Host names the daemon answers to, such as nas.local."
+    )
+    allowed_origins: tuple[str, ...] = Field(
+        default=("app://obsidian.md", "capacitor://localhost", "http://localhost"),
+        description="Origins that may ask from another page, with a token.",
+    )
+    max_concurrent_answers: int = Field(default=4, ge=1, le=100, description="Answers worded at the same time.")
+
+
+class AdapterSettings(Section):
+    """What one door may open at most."""
+
+    ceiling: Literal["open", "personal"] = Field(description="The most a request at this door can see.")
+
+
+class AdaptersSettings(Section):
+    """The doors."""
+
+    rest: AdapterSettings = Field(
+        default=AdapterSettings(ceiling="personal"), description="The REST API, used by the plugin and /chat."
+    )
+
+
+class LogSettings(Section):
+    """What is logged; never note text."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field(default="info", description="The least that is logged.")
+    format: Literal["auto", "console", "json"] = Field(
+        default="auto", description="auto is console in a terminal, JSON lines otherwise."
+    )
+
+
+class Settings(BaseSettings):
+    """The whole configuration."""
+
+    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
+
+    data: Path = Field(default=Path("data"), description="Folder of the index; never inside the vault.")
+    vault: VaultSettings = VaultSettings()
+    sensitivity: SensitivitySettings = SensitivitySettings()
+    chunks: ChunkSettings = ChunkSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    models: ModelSettings = ModelSettings()
+    server: ServerSettings = ServerSettings()
+    adapters: AdaptersSettings = AdaptersSettings()
+    log: LogSettings = LogSettings()
+    api_token: SecretStr | None = Field(
+        default=None, description="The token callers must show; from VAULTASK_API_TOKEN only."
+    )
+
+
+def load_settings(*, config: Path | None = None, overrides: Mapping[str, Any] | None = None) -> Settings:
+    """Build the configuration from its four sources.
+
+    `config` names a YAML file that must exist; without it VAULTASK_CONFIG is used, then ./config.yaml if there is
+    one. `overrides` are nested values of the command line. Raises ConfigError with one line a mistake.
+    """
+    file = _config_file(config, os.environ)
+    values = _read_yaml(file) if file else {}
+    _refuse_unknown_names(os.environ)
+
+    class Loaded(Settings):
+        @classmethod
+        def settings_customise_sources(
+            cls,
+            settings_cls: type[BaseSettings],
+            init_settings: PydanticBaseSettingsSource,
+            env_settings: PydanticBaseSettingsSource,
+            dotenv_settings: PydanticBaseSettingsSource,
+            file_secret_settings: PydanticBaseSettingsSource,
+        ) -> tuple[PydanticBaseSettingsSource, ...]:
+            return (init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=values))
+
+    try:
+        return Loaded(**dict(overrides or {}))
+    except ValidationError as error:
+        raise ConfigError(_sentences(error, file)) from None
+    except SettingsError as error:
+        raise ConfigError(f'{error}. Write lists in the environment as JSON, such as ["Private/**"].') from None
+
+
+def is_private_host(host: str) -> bool:
+    """Say whether a host as written is loopback, link-local or a private address, without asking a name server."""
+    if host == "localhost" or host.endswith((".localhost", ".local", ".lan", ".internal", ".home.arpa")):
+        return True
+    try:
+        address = ip_address(host)
+    except ValueError:
+        # A bare name can only be resolved inside the owner's network; a dotted one may be anybody's.
+        return bool(host) and "." not in host
+    return address.is_loopback or address.is_private or address.is_link_local
+
+
+def _config_file(config: Path | None, environment: Mapping[str, str]) -> Path | None:
+    named = config or (Path(environment[CONFIG_NAME]) if environment.get(CONFIG_NAME) else None)
+    if named is None:
+        return Path("config.yaml") if Path("config.yaml").is_file() else None
+    if not named.is_file():
+        raise ConfigError(f"The configuration file {named} does not exist. Name an existing file or leave it out.")
+    return named
+
+
+def _read_yaml(file: Path) -> dict[str, Any]:
+    try:
+        values = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, ValueError) as error:
+        where = getattr(error, "problem_mark", None)
+        line = f" at line {where.line + 1}" if where else ""
+        raise ConfigError(
+            f"{file} is not valid YAML{line}, so nothing in it was used. Mend it and start again."
+        ) from None
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise ConfigError(f"{file} holds no settings: it should be a list of sections such as `vault:`.")
+    if "api_token" in values:
+        raise ConfigError(
+            f"{file} holds a secret. Move it to the environment as VAULTASK_API_TOKEN and remove it here."
+        )
+    return values
+
+
+def _refuse_unknown_names(environment: Mapping[str, str]) -> None:
+    """Refuse a mistyped section, which pydantic-settings would pass over in silence."""
+    known = {*Settings.model_fields, *(name.removeprefix(ENV_PREFIX).lower() for name in (*SECRET_NAMES, CONFIG_NAME))}
+    for name in environment:
+        upper = name.upper()
+        if upper.startswith(ENV_PREFIX) and upper.removeprefix(ENV_PREFIX).split("__")[0].lower() not in known:
+            near = get_close_matches(upper.removeprefix(ENV_PREFIX).split("__")[0].lower(), known, n=1)
+            hint = f" Did you mean {ENV_PREFIX}{near[0].upper()}?" if near else ""
+            raise ConfigError(f"The environment sets {name}, which is no setting of vault-ask.{hint}")
+
+
+def _sentences(error: ValidationError, file: Path | None) -> str:
+    lines = []
+    for item in error.errors(include_url=False, include_input=False):
+        where = ".".join(str(part) for part in item["loc"]) or "settings"
+        what = (
+            "is no setting of vault-ask"
+            if item["type"] == "extra_forbidden"
+            else item["msg"].removeprefix("Value error, ")
+        )
+        lines.append(f"{where}: {what}.")
+    origin = f"{file} or the environment" if file else "the environment or the command line"
+    return f"A setting in {origin} does not fit: " + " ".join(lines)

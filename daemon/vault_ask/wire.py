@@ -1,0 +1,253 @@
+"""The shape of everything that travels: requests, responses and the events of an answer. The only place it is written.
+
+`scripts/generate_schema.py` turns this file into `shared-schema/wire.schema.json`; nothing else describes a message.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Message(BaseModel):
+    """The base of all that travels: unknown fields are refused, values do not change after parsing."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class HistoryTurn(Message):
+    """An earlier turn, as the client remembers it."""
+
+    role: Literal["user", "assistant"]
+    text: str = Field(max_length=100_000)
+
+
+class AskRequest(Message):
+    """A question. `include_personal` and `allow_web` are never both true."""
+
+    question: str = Field(min_length=1, max_length=8_000, description="The user's own words.")
+    history: tuple[HistoryTurn, ...] = Field(default=(), max_length=100, description="Earlier turns, oldest first.")
+    note: str | None = Field(
+        default=None, max_length=1_024, description="Vault path of the note the question is about."
+    )
+    include_personal: bool = Field(default=False, description="Whether personal notes take part; this closes the web.")
+    allow_web: bool | None = Field(
+        default=None, description="Whether the web may help; by default the opposite of include_personal."
+    )
+
+
+class SearchRequest(Message):
+    """A search without an answer."""
+
+    query: str = Field(max_length=8_000)
+    k: int = Field(default=8, ge=1, le=100)
+    include_personal: bool = False
+    arm: Literal["hybrid", "vector", "text"] = "hybrid"
+
+
+class Citation(Message):
+    """A place in the vault that an answer rests on. Lines are 1-based, inclusive, frontmatter counted."""
+
+    n: int
+    path: str
+    title: str
+    heading: str | None
+    heading_path: tuple[str, ...]
+    block: str | None
+    line_start: int
+    line_end: int
+    quote: str = Field(description="Verbatim text of those lines.")
+    url: str = Field(description="An obsidian:// address that opens the note at the heading or block.")
+
+
+class Source(Citation):
+    """A passage the answer may cite, with why it was chosen. `quote` is the whole passage."""
+
+    score: float
+    provenance: Literal["vector", "text", "both"]
+    personal: bool
+
+
+class SourcesEvent(Message):
+    """What the answer will be made from; sent first. `silent` means that the vault says nothing on this."""
+
+    type: Literal["sources"] = "sources"
+    sources: tuple[Source, ...]
+    silent: bool
+    personal_included: bool
+    generator: str
+    notices: tuple[str, ...] = Field(default=(), description="Sentences the reader should see beside the answer.")
+
+
+class DeltaEvent(Message):
+    """The next piece of the answer's text."""
+
+    type: Literal["delta"] = "delta"
+    text: str
+
+
+class WebResult(Message):
+    """A page found on the web; never mixed with the vault's sources."""
+
+    title: str
+    url: str
+    snippet: str
+
+
+class WebEvent(Message):
+    """What the web gave, under its own heading."""
+
+    type: Literal["web"] = "web"
+    results: tuple[WebResult, ...]
+    provider: str
+    message: str
+
+
+class GroundingEvent(Message):
+    """The answer checked against its sources: the citations it really makes, and how many were removed."""
+
+    type: Literal["grounding"] = "grounding"
+    citations: tuple[Citation, ...]
+    removed: int = Field(description="Citations the model made up, taken out before they were shown.")
+    refused: bool = Field(description="True when the vault is silent and the answer only says so.")
+
+
+class DoneEvent(Message):
+    """The answer is complete."""
+
+    type: Literal["done"] = "done"
+    seconds: float
+    finish: Literal["stop", "length"]
+
+
+class ErrorEvent(Message):
+    """The answer ends here, incomplete. `message` is a sentence for the reader."""
+
+    type: Literal["error"] = "error"
+    code: str
+    message: str
+    retry: bool = Field(description="Whether trying the same again later may help.")
+
+
+AnswerEvent = Annotated[
+    SourcesEvent | DeltaEvent | WebEvent | GroundingEvent | DoneEvent | ErrorEvent, Field(discriminator="type")
+]
+
+
+class AskResponse(Message):
+    """A whole answer, for callers that do not stream."""
+
+    answer: str
+    citations: tuple[Citation, ...]
+    sources: tuple[Source, ...]
+    silent: bool
+    refused: bool
+    personal_included: bool
+    generator: str
+    notices: tuple[str, ...]
+    seconds: float
+    finish: Literal["stop", "length"]
+
+
+class SearchHit(Source):
+    """A hit of a search, with the parts its score is made of."""
+
+    trace: dict[str, float]
+
+
+class SearchResponse(Message):
+    """The hits, best first. `notices` says when an arm could not take part."""
+
+    hits: tuple[SearchHit, ...]
+    notices: tuple[str, ...]
+    seconds: float
+
+
+class NoteProblem(Message):
+    """Something the owner should mend in a note."""
+
+    path: str
+    code: str
+    message: str
+    line: int | None
+
+
+class IndexProgress(Message):
+    """The work that is going on, if any."""
+
+    phase: Literal["idle", "listing", "indexing", "embedding", "waiting", "rebuilding", "failed"]
+    done: int
+    total: int
+    rate: float = Field(description="Notes (or chunks, while embedding) a second.")
+    seconds_left: float | None
+
+
+class VaultStatus(Message):
+    """The vault as the source sees it."""
+
+    name: str
+    mode: str
+    message: str
+
+
+class EmbeddingStatus(Message):
+    """The embedder, and what still waits for it."""
+
+    model: str
+    dimension: int | None
+    ready: bool
+    waiting: int = Field(description="Notes that are found by words alone until their vectors are made.")
+    last_error: str | None
+    next_try_seconds: float | None
+    centred: bool
+    rebuild_needed: str | None = Field(description="What to do when the stored vectors belong to another model.")
+
+
+class GenerationStatus(Message):
+    """Who words the answers, and who could."""
+
+    generator: str
+    local: bool
+    offered: tuple[str, ...] = Field(description="Chat models found on this machine, usable once configured.")
+
+
+class StatusResponse(Message):
+    """How the daemon is doing. Counts are of what the caller may see; names need the owner's ceiling."""
+
+    version: str
+    vault: VaultStatus
+    notes: int
+    chunks: int
+    last_indexed: str | None
+    progress: IndexProgress
+    embedding: EmbeddingStatus
+    generation: GenerationStatus
+    problems: tuple[NoteProblem, ...]
+    problem_count: int
+    rules: dict[str, int] = Field(description="How many notes each personal pattern matches.")
+    warnings: tuple[str, ...]
+
+
+class HealthResponse(Message):
+    """Alive, and nothing more: told to anyone."""
+
+    status: Literal["ok"] = "ok"
+
+
+class ErrorResponse(Message):
+    """Why a request was refused or failed, in one sentence."""
+
+    code: str
+    message: str
+
+
+class WireRoot(Message):
+    """One of everything, so that one schema holds every message."""
+
+    ask_request: AskRequest
+    ask_response: AskResponse
+    search_request: SearchRequest
+    search_response: SearchResponse
+    status_response: StatusResponse
+    health_response: HealthResponse
+    error_response: ErrorResponse
+    event: AnswerEvent
