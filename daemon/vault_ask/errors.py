@@ -4,6 +4,7 @@
     ├── ConfigError               stop at start and tell the owner
     │   ├── EmbeddingSpaceChanged the stored vectors belong to another model, prefix or dimension
     │   ├── IndexBusy             another daemon owns this data folder
+    │   ├── NoIndex               nothing has been indexed in this data folder yet
     │   └── KeyNotSet             a secret that the chosen set-up needs is missing
     ├── SourceError
     │   ├── SourceUnreachable     the vault is away for now: wait, keep what is indexed, try again
@@ -35,6 +36,10 @@ class EmbeddingSpaceChanged(ConfigError):
 
 class IndexBusy(ConfigError):
     """Another process owns this data folder."""
+
+
+class NoIndex(ConfigError):
+    """Nothing has been indexed in this data folder yet."""
 
 
 class KeyNotSet(ConfigError):

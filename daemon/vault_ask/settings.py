@@ -92,7 +92,9 @@ class EmbeddingSettings(Section):
         default="embedded", description="embedded runs inside the daemon with no network; ollama asks a server."
     )
     model: str = Field(default="multilingual-e5-small", description="The model; for ollama its name, such as bge-m3.")
-    threads: int = Field(default=1, ge=1, le=64, description="Threads of the embedded model.")
+    threads: int = Field(
+        default=1, ge=1, le=64, description="Texts the embedded model works on at once, each on one thread."
+    )
     ollama_url: str = Field(default="http://127.0.0.1:11434", description="Where Ollama listens.")
     allow_hosts: tuple[str, ...] = Field(
         default=(), description="Names of embedding hosts of your own that are not private addresses."

@@ -5,7 +5,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 
 class Message(BaseModel):
@@ -33,6 +33,12 @@ class AskRequest(Message):
     allow_web: bool | None = Field(
         default=None, description="Whether the web may help; by default the opposite of include_personal."
     )
+
+
+class SessionRequest(Message):
+    """The token, traded once for a cookie that scripts cannot read."""
+
+    token: SecretStr = Field(min_length=1, max_length=1_024)
 
 
 class SearchRequest(Message):
@@ -245,6 +251,7 @@ class WireRoot(Message):
 
     ask_request: AskRequest
     ask_response: AskResponse
+    session_request: SessionRequest
     search_request: SearchRequest
     search_response: SearchResponse
     status_response: StatusResponse

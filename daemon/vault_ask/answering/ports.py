@@ -1,7 +1,7 @@
 """The port to whatever words an answer, and what it is given to word it from."""
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from vault_ask.scope import Sensitivity
@@ -32,17 +32,52 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """All that a generator may know. `sensitivity` is the highest level among the excerpts and turns."""
+    """All that a generator may know. `sensitivity` is the highest level among the excerpts and turns.
+
+    `query` is what was searched for: the question, with the earlier turns it leans on. `idf` maps the words of the
+    query, as `index.terms.query_words` names them, to their inverse document frequency in the vault.
+    """
 
     question: str
     language: str
     excerpts: tuple[Excerpt, ...]
     history: tuple[Turn, ...] = ()
     sensitivity: Sensitivity = Sensitivity.OPEN
+    query: str = ""
+    idf: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A piece of an answer that is note text: the characters `start..end` of excerpt `n`, word for word."""
+
+    n: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class CutShort:
+    """The last piece of an answer for which the model had no room left."""
+
+
+Piece = str | Quoted | CutShort
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How many tokens surely reach a model, of which `reply` are kept for its answer.
+
+    `assured` is False when the size is a guess that the reader should know of.
+    """
+
+    tokens: int
+    reply: int
+    assured: bool = True
 
 
 class Generator(Protocol):
-    """Words an answer to a prompt, citing excerpts as `[n]`, as a stream of pieces of text."""
+    """Words an answer to a prompt, citing excerpts as `[n]`, as a stream of pieces."""
 
     @property
     def name(self) -> str:
@@ -54,8 +89,20 @@ class Generator(Protocol):
         """Whether text given to it stays on the owner's machines."""
         ...
 
-    def stream(self, prompt: Prompt) -> AsyncIterator[str]:
-        """Yield pieces of the answer. Closing the iterator stops the work behind it at once.
+    @property
+    def window(self) -> Window | None:
+        """The room its prompts must fit in; None when it has no limit."""
+        ...
+
+    async def reach(self) -> None:
+        """Find out, within a second or so, whether the model can be asked; where that cannot be told, just return.
+
+        Raises ModelUnreachable when nobody listens, ModelRefused when whoever listens must not be told.
+        """
+        ...
+
+    def stream(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
+        """Yield the pieces of the answer. Closing the generator stops the work behind it at once.
 
         Raises ModelUnreachable, ModelBusy, ModelRefused; also after some pieces have been yielded.
         """

@@ -1,7 +1,7 @@
 """The port to whatever turns text into vectors, and the space its vectors live in."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Protocol
 
@@ -9,6 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Priors:
+    """Means that ship with a model, by language with `und` for all: of passages, and of questions."""
+
+    passages: Mapping[str, Vector] = field(default_factory=dict)
+    questions: Mapping[str, Vector] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,4 +72,8 @@ class Embedder(Protocol):
 
     def embed_query(self, text: str) -> Vector:
         """Embed one question. Raises ModelError."""
+        ...
+
+    def priors(self) -> Priors:
+        """Give the means that ship with the model; empty where none do."""
         ...

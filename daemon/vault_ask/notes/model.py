@@ -80,8 +80,10 @@ class BlockKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A run of lines that belongs together; blocks are in order, do not overlap, and cover every non-blank line
-    of the body."""
+    """A run of lines that belongs together.
+
+    Blocks are in order, do not overlap, and cover every non-blank line of the body.
+    """
 
     kind: BlockKind
     line_start: int
@@ -100,7 +102,7 @@ class Note:
     body_line: int
     sensitivity: Sensitivity
     frontmatter: Mapping[str, Any] = field(default_factory=dict)
-    """JSON-ready values under their keys as written; of an unclosed or unreadable block, the keys that could be told."""
+    """JSON-ready values under their keys as written; of a broken block, the keys that could be told."""
     frontmatter_state: FrontmatterState = FrontmatterState.NONE
     aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()

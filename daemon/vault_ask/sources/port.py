@@ -61,6 +61,17 @@ class SourceState:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A file or folder that could not be taken as it is, and why: `reason` is a clause such as `its name is not UTF-8`.
+
+    `path` is for the owner's eyes only: it is written so that it can be printed, and may name a personal note.
+    """
+
+    path: str
+    reason: str
+
+
 class VaultSource(Protocol):
     """A vault that can be listed, read and followed. Paths are vault-relative, `/`-separated, NFC, true case."""
 
@@ -76,12 +87,27 @@ class VaultSource(Protocol):
         """
         ...
 
+    def unreadable(self) -> tuple[str, ...]:
+        """Name the folders, by vault-relative path, that the last listing could not look into.
+
+        Their notes are missing from that listing without being gone: what is indexed below them stays.
+        """
+        ...
+
+    def problems(self) -> tuple[Trouble, ...]:
+        """Tell what the last listing left out or will not be able to read, sorted by path."""
+        ...
+
     def read(self, path: str) -> Document:
         """Read one document. Raises DocumentVanished when it is not there, SourceUnreachable when the vault is."""
         ...
 
     def changes(self, stop: Event) -> Iterator[list[Change]]:
-        """Yield settled batches of changes until `stop` is set; an empty batch is a sign of life."""
+        """Yield settled batches of changes until `stop` is set; an empty batch is a sign of life.
+
+        The first batch is a Rescan, once changes can no longer be missed. A batch says what is true when it is
+        yielded: departures first, then arrivals, and both sides of a rename are in the same batch.
+        """
         ...
 
     def state(self) -> SourceState:

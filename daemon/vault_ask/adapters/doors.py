@@ -1,0 +1,36 @@
+"""What the HTTP doors need from the rest: a question in, events out. They know nothing of how it is answered."""
+
+from collections.abc import AsyncGenerator
+from typing import Protocol
+
+from vault_ask.answering.ports import Turn
+from vault_ask.scope import Question, Scope, Sensitivity
+from vault_ask.wire import AnswerEvent, SearchResponse, StatusResponse
+
+
+class Doors(Protocol):
+    """The house behind the doors; `app.py` implements it."""
+
+    @property
+    def vault_name(self) -> str:
+        """The vault's name, for a page's title."""
+        ...
+
+    def answer(
+        self, question: Question, *, scope: Scope, history: tuple[Turn, ...], note: str | None
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        """Yield `sources` first, then the text, its grounding and `done`.
+
+        A failure is raised as a VaultAskError or yielded as an ErrorEvent. Closing the generator, or cancelling the
+        task that iterates it, stops the work behind it. It is closed at `done` or an ErrorEvent: what must be written
+        down about an answer is written before.
+        """
+        ...
+
+    async def search(self, query: str, *, scope: Scope, k: int, arm: str) -> SearchResponse:
+        """Find passages without wording an answer: at most `k`, best first, by `hybrid`, `vector` or `text`."""
+        ...
+
+    async def status(self, ceiling: Sensitivity) -> StatusResponse:
+        """Tell how the daemon is doing, counted as a reader with this ceiling would see it."""
+        ...

@@ -1,0 +1,212 @@
+"""The routes: they turn requests into questions under a scope, and what comes back into answers on the wire.
+
+They decide nothing: `scope.decide` makes the scope, the core answers, `guard` has let the caller in before.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing
+from typing import Annotated, Any, Literal, TypeVar
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import JSONResponse, Response
+from starlette.types import Receive
+
+from vault_ask.adapters.auth import COOKIE, SESSION_SECONDS
+from vault_ask.adapters.doors import Doors
+from vault_ask.adapters.failures import INCOMPLETE, event_response
+from vault_ask.adapters.guard import HEALTH, SESSION, Guard
+from vault_ask.adapters.sse import event_stream, follow
+from vault_ask.answering.ports import Turn
+from vault_ask.errors import BadRequest
+from vault_ask.scope import Question, Scope, Sensitivity, decide
+from vault_ask.wire import (
+    AnswerEvent,
+    AskRequest,
+    AskResponse,
+    DeltaEvent,
+    DoneEvent,
+    ErrorEvent,
+    ErrorResponse,
+    GroundingEvent,
+    HealthResponse,
+    SearchRequest,
+    SearchResponse,
+    SessionRequest,
+    SourcesEvent,
+    StatusResponse,
+    WebEvent,
+)
+
+T = TypeVar("T")
+_REFUSED: dict[int | str, dict[str, Any]] = {"default": {"model": ErrorResponse}}
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Server-sent events `sources`, `delta`, `web`, `grounding`, then one `done` or `error`, with "
+        "comments to keep the connection open. A caller whose Accept header prefers application/json gets one "
+        "AskResponse instead; a caller that names neither, or accepts anything, gets the stream.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+
+class Rest:
+    """The routes of one daemon. `ceiling` is the most any request here may see."""
+
+    def __init__(self, doors: Doors, *, ceiling: Sensitivity, guard: Guard, max_concurrent_answers: int) -> None:
+        self._doors = doors
+        self._ceiling = ceiling
+        self._guard = guard
+        self._places = asyncio.Semaphore(max_concurrent_answers)
+
+    def router(self) -> APIRouter:
+        """Make the router; bound methods are the routes."""
+        router = APIRouter(responses=_REFUSED)
+        add = router.add_api_route
+        add(HEALTH, self.health, methods=["GET", "HEAD"], include_in_schema=False)
+        add("/api/ask", self.ask, methods=["POST"], responses=_STREAM, response_model=AskResponse)
+        add("/api/search", self.search, methods=["POST"], response_model=SearchResponse, name="search_by_body")
+        add("/api/search", self.search_by_query, methods=["GET"], response_model=SearchResponse)
+        add("/api/status", self.status, methods=["GET"], response_model=StatusResponse)
+        add(SESSION, self.session, methods=["POST"], status_code=204, response_class=Response)
+        return router
+
+    async def health(self) -> HealthResponse:
+        """Tell anyone that the daemon is alive, and nothing more."""
+        return HealthResponse()
+
+    async def ask(self, body: AskRequest, request: Request) -> Response:
+        """Answer a question from the vault, as a stream of events or as one piece of JSON."""
+        events = follow(self._answer(body), self._places)
+        if not prefers_json(request.headers.get("accept", "")):
+            return event_stream(events)
+        whole = await unless_caller_leaves(request.receive, collect(events))
+        if isinstance(whole, ErrorEvent):
+            return event_response(whole)
+        return JSONResponse(whole.model_dump(mode="json"))
+
+    async def search(self, body: SearchRequest) -> SearchResponse:
+        """Find passages; the web never takes part."""
+        scope = decide(include_personal=body.include_personal, allow_web=False, ceiling=self._ceiling)
+        return await self._doors.search(body.query, scope=scope, k=body.k, arm=body.arm)
+
+    async def search_by_query(
+        self,
+        q: Annotated[str, Query(max_length=8_000, description="The words to look for.")],
+        *,
+        k: Annotated[int, Query(ge=1, le=100)] = 8,
+        include_personal: bool = False,
+        arm: Literal["hybrid", "vector", "text"] = "hybrid",
+    ) -> SearchResponse:
+        """Find passages, for callers that can only open an address."""
+        return await self.search(SearchRequest(query=q, k=k, include_personal=include_personal, arm=arm))
+
+    async def status(self) -> StatusResponse:
+        """Tell how the daemon is doing."""
+        return await self._doors.status(self._ceiling)
+
+    async def session(self, body: SessionRequest, request: Request) -> Response:
+        """Trade the token for a cookie that scripts cannot read, so that /chat can ask without keeping the token."""
+        if self._guard.keys.token is None:
+            raise BadRequest("This daemon has no token, so there is nothing to sign in to. Ask without one.")
+        if refused := self._guard.check_token(request, body.token.get_secret_value().strip()):
+            return refused
+        response = Response(status_code=204)
+        response.set_cookie(
+            COOKIE,
+            self._guard.keys.session(),
+            max_age=SESSION_SECONDS,
+            path="/api",
+            httponly=True,
+            samesite="strict",
+            secure=request.headers.get("origin", "").startswith("https:"),
+        )
+        return response
+
+    def _answer(self, body: AskRequest) -> AsyncGenerator[AnswerEvent, None]:
+        history = tuple(Turn(role=turn.role, text=turn.text) for turn in body.history)
+        return self._doors.answer(Question(body.question), scope=self._scope(body), history=history, note=body.note)
+
+    def _scope(self, body: AskRequest) -> Scope:
+        allow_web = not body.include_personal if body.allow_web is None else body.allow_web
+        return decide(include_personal=body.include_personal, allow_web=allow_web, ceiling=self._ceiling)
+
+
+async def collect(events: AsyncGenerator[AnswerEvent, None]) -> AskResponse | ErrorEvent:
+    """Put a whole answer together, or give the error that ended it; a broken-off answer is never shown as one."""
+    sources, grounding, text = None, None, ""
+    async with aclosing(events):
+        async for event in events:
+            match event:
+                case SourcesEvent():
+                    sources = event
+                case DeltaEvent():
+                    text += event.text
+                case GroundingEvent():
+                    grounding = event
+                case WebEvent():
+                    pass
+                case ErrorEvent():
+                    return event
+                case DoneEvent():
+                    return _whole(text, sources, grounding, event)
+    return INCOMPLETE
+
+
+def _whole(
+    text: str, sources: SourcesEvent | None, grounding: GroundingEvent | None, done: DoneEvent
+) -> AskResponse | ErrorEvent:
+    if sources is None:
+        return INCOMPLETE
+    return AskResponse(
+        answer=text,
+        citations=grounding.citations if grounding else (),
+        sources=sources.sources,
+        silent=sources.silent,
+        refused=grounding.refused if grounding else sources.silent,
+        personal_included=sources.personal_included,
+        generator=sources.generator,
+        notices=sources.notices,
+        seconds=done.seconds,
+        finish=done.finish,
+    )
+
+
+async def unless_caller_leaves(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
+    """Do the work, and cancel it as soon as the caller hangs up."""
+    task, left = asyncio.ensure_future(work), asyncio.ensure_future(_departure(receive))
+    try:
+        await asyncio.wait({task, left}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            task.cancel()
+        return await task
+    finally:
+        task.cancel()
+        left.cancel()
+
+
+async def _departure(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def prefers_json(accept: str) -> bool:
+    """Say whether an Accept header would rather have one JSON answer than a stream; a tie goes to the exact name."""
+    return _preference(accept, "application", "json") > _preference(accept, "text", "event-stream")
+
+
+def _preference(accept: str, kind: str, subtype: str) -> tuple[float, int]:
+    """Give the quality of the most exact range that covers a media type, and how exact it is."""
+    exactness = {f"{kind}/{subtype}": 2, f"{kind}/*": 1, "*/*": 0}
+    found = [(exactness[name], quality) for name, quality in _ranges(accept) if name in exactness]
+    exact, quality = max(found, default=(0, 0.0))
+    return (quality, exact) if quality > 0 else (0.0, 0)
+
+
+def _ranges(accept: str) -> list[tuple[str, float]]:
+    ranges = []
+    for part in accept.casefold().split(","):
+        name, *parameters = (piece.strip() for piece in part.split(";"))
+        quality = next((piece[2:] for piece in parameters if piece.startswith("q=")), "1")
+        ranges.append((name, float(quality) if quality.replace(".", "", 1).isdecimal() else 0.0))
+    return ranges

@@ -1,0 +1,57 @@
+"""A whole answer put together from its events, for whoever does not stream."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from vault_ask.wire import (
+    AnswerEvent,
+    AskResponse,
+    DeltaEvent,
+    DoneEvent,
+    ErrorEvent,
+    GroundingEvent,
+    SourcesEvent,
+    WebEvent,
+)
+
+INCOMPLETE = ErrorEvent(code="incomplete", message="The answer ended before it was complete. Ask again.", retry=True)
+
+
+async def collect(events: AsyncGenerator[AnswerEvent, None]) -> AskResponse | ErrorEvent:
+    """Put a whole answer together, or give the error that ended it; a broken-off answer is never shown as one."""
+    sources, grounding, text = None, None, ""
+    async with aclosing(events):
+        async for event in events:
+            match event:
+                case SourcesEvent():
+                    sources = event
+                case DeltaEvent():
+                    text += event.text
+                case GroundingEvent():
+                    grounding = event
+                case WebEvent():
+                    pass
+                case ErrorEvent():
+                    return event
+                case DoneEvent():
+                    return _whole(text, sources, grounding, event)
+    return INCOMPLETE
+
+
+def _whole(
+    text: str, sources: SourcesEvent | None, grounding: GroundingEvent | None, done: DoneEvent
+) -> AskResponse | ErrorEvent:
+    if sources is None:
+        return INCOMPLETE
+    return AskResponse(
+        answer=text,
+        citations=grounding.citations if grounding else (),
+        sources=sources.sources,
+        silent=sources.silent,
+        refused=grounding.refused if grounding else sources.silent,
+        personal_included=sources.personal_included,
+        generator=sources.generator,
+        notices=sources.notices,
+        seconds=done.seconds,
+        finish=done.finish,
+    )

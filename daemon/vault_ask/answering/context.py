@@ -1,0 +1,96 @@
+"""What an answer is made from: the hits that fit the room there is, in reading order, numbered from 1.
+
+Chooses by rank, then orders by note. Knows nothing of models but how many tokens they leave.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Generic
+
+from vault_ask.answering.ports import Excerpt
+from vault_ask.retrieval.hits import Hit, S
+from vault_ask.scope import Sensitivity
+
+_BYTES_A_TOKEN = 3
+"""A low estimate, so that tokens are counted too many rather than too few: English has 4 to 5 bytes a token, Turkish 3
+to 4, and a character of Arabic or Chinese, 2 or 3 bytes, is seldom more than a token."""
+_EXCERPT_FRAME = 40
+"""Tokens for the number, path and headings around an excerpt, beside their text."""
+
+
+@dataclass(frozen=True)
+class Context(Generic[S]):
+    """The chosen hits; the hit at index i is cited as `[i + 1]`. `left_out` counts those that found no room."""
+
+    hits: tuple[Hit[S], ...]
+    left_out: int = 0
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """The highest level among the hits."""
+        return max((hit.sensitivity for hit in self.hits), default=Sensitivity.OPEN)
+
+    @cached_property
+    def excerpts(self) -> tuple[Excerpt, ...]:
+        """The hits as a generator sees them."""
+        return tuple(_excerpt(n, hit) for n, hit in enumerate(self.hits, 1))
+
+
+def assemble(hits: tuple[Hit[S], ...], *, room: int | None) -> Context[S]:
+    """Take hits, best first, while they fit into `room` tokens (None: all), and put them in reading order.
+
+    Notes stand in the order of their best hit, and the passages of a note in the order of its lines. A hit that does
+    not fit is left out, and a smaller, lower one may still take its place. The best hit loses its last lines rather
+    than its place; only when not even its first line fits is the context empty.
+    """
+    if room is None:
+        return Context(_in_reading_order(hits))
+    chosen: list[Hit[S]] = []
+    for hit in hits:
+        fitting = hit if excerpt_tokens(hit) <= room or chosen else _cut(hit, room)
+        if fitting is not None and (cost := excerpt_tokens(fitting)) <= room:
+            chosen.append(fitting)
+            room -= cost
+    return Context(_in_reading_order(chosen), len(hits) - len(chosen))
+
+
+def tokens(text: str) -> int:
+    """Estimate how many tokens a text is for a model whose tokenizer is not at hand; rather too many."""
+    return max(len(text.encode("utf-8", "replace")) // _BYTES_A_TOKEN, len(text.split())) + 1
+
+
+def excerpt_tokens(hit: Hit[S]) -> int:
+    """Estimate the tokens of a hit with what frames it in a prompt."""
+    return max(hit.tokens, tokens(hit.body)) + tokens(" ".join((hit.path, *hit.heading_path))) + _EXCERPT_FRAME
+
+
+def _cut(hit: Hit[S], room: int) -> Hit[S] | None:
+    """Keep as many of a hit's first lines as fit; None when there is no room for one."""
+    lines = hit.body.split("\n")
+    for kept in range(len(lines) - 1, 0, -1):
+        body = "\n".join(lines[:kept])
+        share = len(body) / len(hit.body)
+        cut = replace(hit, body=body, line_end=hit.line_start + kept - 1, tokens=int(hit.tokens * share) + 1)
+        if excerpt_tokens(cut) <= room:
+            return cut
+    return None
+
+
+def _in_reading_order(hits: Sequence[Hit[S]]) -> tuple[Hit[S], ...]:
+    notes = list(dict.fromkeys(hit.path for hit in hits))
+    return tuple(sorted(hits, key=lambda hit: (notes.index(hit.path), hit.line_start)))
+
+
+def _excerpt(n: int, hit: Hit[S]) -> Excerpt:
+    return Excerpt(
+        n=n,
+        path=hit.path,
+        title=hit.title,
+        heading_path=hit.heading_path,
+        text=hit.body,
+        line_start=hit.line_start,
+        line_end=hit.line_end,
+        score=hit.score,
+        language=hit.language,
+    )

@@ -1,0 +1,41 @@
+"""Hits as they travel: a search without an answer, and the sources of one."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from vault_ask.answering.links import obsidian_url
+from vault_ask.retrieval.hits import Hit, Retrieved
+from vault_ask.scope import Sensitivity
+from vault_ask.wire import SearchHit, SearchResponse
+
+
+def search_response(retrieve: Callable[[], Retrieved[Any]], vault_name: str) -> SearchResponse:
+    """Run a retrieval and word its hits for the wire."""
+    started = time.monotonic()
+    retrieved = retrieve()
+    return SearchResponse(
+        hits=tuple(_search_hit(n, hit, vault_name) for n, hit in enumerate(retrieved.hits, start=1)),
+        notices=retrieved.notices,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _search_hit(n: int, hit: Hit[Any], vault_name: str) -> SearchHit:
+    heading = hit.heading_path[-1] if hit.heading_path else None
+    return SearchHit(
+        n=n,
+        path=hit.path,
+        title=hit.title,
+        heading=heading,
+        heading_path=hit.heading_path,
+        block=hit.block,
+        line_start=hit.line_start,
+        line_end=hit.line_end,
+        quote=hit.body,
+        url=obsidian_url(vault_name, hit.path, heading=heading, block=hit.block),
+        score=hit.score,
+        provenance=hit.provenance,
+        personal=hit.sensitivity is Sensitivity.PERSONAL,
+        trace=dict(hit.trace),
+    )

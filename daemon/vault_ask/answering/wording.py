@@ -1,0 +1,78 @@
+"""What the reader sees of an answer: a model's words through the citation filter, quotes in quotation marks.
+
+A quote is shown as reading text, without the marks of Markdown that a single sentence cannot balance. Word for word it
+stands in the citation.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import assert_never
+
+from vault_ask.answering.citations import CitationFilter, Mark
+from vault_ask.answering.ports import CutShort, Excerpt, Piece, Quoted
+from vault_ask.errors import ModelUnreachable
+
+_WORD_JOINER = "\u2060"
+_LINE_BREAK = re.compile(r"[ \t]*\n[\s>]*")
+_WIKILINK = re.compile(r"!?\[\[([^\[\]\n|]*)(?:\\?\|([^\[\]\n]*))?\]\]")
+_STRESS = re.compile(r"\*\*|==|~~")
+_MARKER = re.compile(r"([\[【［])(?=\s*\^?\d{1,3}\s*[\]】］])")
+
+
+class Wording:
+    """Add the pieces as they come; each call gives what to show now. The rest tells what the whole is made of."""
+
+    def __init__(self, excerpts: Sequence[Excerpt]) -> None:
+        self._excerpts = {excerpt.n: excerpt for excerpt in excerpts}
+        self._filter = CitationFilter(excerpts)
+        self.text = ""
+        self.quotes: list[Quoted] = []
+        self.cut_short = False
+
+    @property
+    def marks(self) -> Sequence[Mark]:
+        """The model's own citations, by their place in `text`."""
+        return self._filter.marks
+
+    @property
+    def removed(self) -> int:
+        """How many citations were taken out."""
+        return self._filter.removed
+
+    def add(self, piece: Piece) -> str:
+        """Take the next piece and give what to show; it may be empty."""
+        match piece:
+            case str():
+                return self._show(self._filter.feed(piece))
+            case Quoted():
+                return self._show(self._filter.verbatim(self._quoted(piece)))
+            case CutShort():
+                self.cut_short = True
+                return ""
+            case _:
+                assert_never(piece)
+
+    def close(self) -> str:
+        """Give what is left to show. Raises ModelUnreachable when there was no word at all."""
+        shown = self._show(self._filter.close())
+        if not self.text.strip():
+            raise ModelUnreachable(
+                "The model ended without a word. Try again; if it thinks before it answers, raise models.reply_tokens."
+            )
+        return shown
+
+    def _show(self, text: str) -> str:
+        self.text += text
+        return text
+
+    def _quoted(self, quote: Quoted) -> str:
+        verbatim = self._excerpts[quote.n].text[quote.start : quote.end]
+        between = "\n\n" if self.quotes else ""
+        self.quotes.append(quote)
+        return f"{between}“{plain(verbatim)}” [{quote.n}]"
+
+
+def plain(text: str) -> str:
+    """Make note text fit to read inside an answer: one line, links as words, nothing that passes for a citation."""
+    text = _WIKILINK.sub(lambda link: link[2] or link[1], _LINE_BREAK.sub(" ", text))
+    return _MARKER.sub(rf"\1{_WORD_JOINER}", _STRESS.sub("", text))

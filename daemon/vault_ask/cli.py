@@ -1,0 +1,177 @@
+"""The command line: reads arguments, calls the core, prints. Decides nothing.
+
+Exit codes a script can rely on: 0 done; 1 something failed that we did not expect, or notes could not be read; 2 the
+command or the configuration does not fit; 3 the vault cannot be read; 4 the vault is silent or nothing was found;
+5 a model failed; 6 another process owns the data folder.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+import click
+
+from vault_ask import __version__
+from vault_ask.console import indexing_display, print_answer, print_hits, print_plan, print_report, print_status
+from vault_ask.errors import BadRequest, ConfigError, IndexBusy, ModelError, SourceError, VaultAskError
+from vault_ask.logs import set_up_logs
+from vault_ask.scope import Question, Sensitivity, decide
+from vault_ask.settings import Settings, load_settings
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+EXIT_FAILED, EXIT_USAGE, EXIT_VAULT, EXIT_SILENT, EXIT_MODEL, EXIT_BUSY = 1, 2, 3, 4, 5, 6
+
+
+def exit_code(error: VaultAskError) -> int:
+    """Map an error to the code that scripts see."""
+    match error:
+        case IndexBusy():
+            return EXIT_BUSY
+        case ConfigError() | BadRequest():
+            return EXIT_USAGE
+        case SourceError():
+            return EXIT_VAULT
+        case ModelError():
+            return EXIT_MODEL
+        case _:
+            return EXIT_FAILED
+
+
+def configured(command: Callable[..., R]) -> Callable[..., R]:
+    """Give a command the options that every command has, and its settings built from them."""
+
+    @click.option("--vault", type=click.Path(path_type=Path), help="The vault's folder, instead of the configured one.")
+    @click.option("--data", type=click.Path(path_type=Path), help="Folder of the index; never inside the vault.")
+    @click.option("--config", type=click.Path(path_type=Path), help="A config.yaml other than ./config.yaml.")
+    @wraps(command)
+    def run(vault: Path | None, data: Path | None, config: Path | None, **arguments: Any) -> R:  # noqa: ANN401
+        overrides: dict[str, Any] = {}
+        if vault is not None:
+            overrides["vault"] = {"path": vault}
+        if data is not None:
+            overrides["data"] = data
+        try:
+            settings = load_settings(config=config, overrides=overrides)
+            set_up_logs(settings.log)
+            return command(settings=settings, **arguments)
+        except VaultAskError as error:
+            click.echo(f"vault-ask: {error}", err=True)
+            sys.exit(exit_code(error))
+
+    return run
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="vault-ask")
+def main() -> None:
+    """Ask your Obsidian vault; get answers that cite your notes."""
+
+
+@main.command()
+@click.option("--rebuild", is_flag=True, help="Build a new index; the old one serves until the new one is whole.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done and write nothing.")
+@click.option("--no-embed", is_flag=True, help="Index words and links only; vectors wait for the next run.")
+@configured
+def index(settings: Settings, *, rebuild: bool, dry_run: bool, no_embed: bool) -> None:
+    """Bring the index up to date with the vault."""
+    # Late imports, here and below: each command pays only for what it uses, and start-up stays quick.
+    from vault_ask import indexing  # noqa: PLC0415
+
+    if dry_run:
+        print_plan(indexing.dry_run(settings, rebuild=rebuild))
+        return
+    with indexing_display() as display:
+        report = indexing.run(settings, rebuild=rebuild, embed=not no_embed, display=display)
+    print_report(report)
+    if report.failed:
+        sys.exit(EXIT_FAILED)
+
+
+@main.command()
+@click.argument("question")
+@click.option("--personal", is_flag=True, help="Let personal notes take part; the web stays out.")
+@click.option("--dry-run", is_flag=True, help="Show what the answer would be made from, and word nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@configured
+def ask(settings: Settings, *, question: str, personal: bool, dry_run: bool, as_json: bool) -> None:
+    """Answer QUESTION from the vault, with citations."""
+    from vault_ask.app import Library, make_embedder  # noqa: PLC0415
+
+    scope = decide(include_personal=personal, allow_web=False, ceiling=Sensitivity.PERSONAL)
+    library = Library(settings, make_embedder(settings, tell=_tell))
+    events = library.answer(Question(question), scope=scope)
+    if not asyncio.run(print_answer(events, as_json=as_json, sources_only=dry_run)):
+        sys.exit(EXIT_SILENT)
+
+
+@main.command()
+@click.argument("query")
+@click.option("--k", default=8, show_default=True, type=click.IntRange(1, 100), help="How many passages.")
+@click.option("--personal", is_flag=True, help="Search personal notes as well.")
+@click.option("--arm", default="hybrid", type=click.Choice(["hybrid", "vector", "text"]), help="Which index to use.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@configured
+def search(settings: Settings, *, query: str, k: int, personal: bool, arm: str, as_json: bool) -> None:
+    """Find the passages nearest to QUERY."""
+    from vault_ask.app import Library, make_embedder  # noqa: PLC0415
+
+    scope = decide(include_personal=personal, allow_web=False, ceiling=Sensitivity.PERSONAL)
+    embedder = make_embedder(settings, tell=_tell) if arm != "text" else None
+    found = Library(settings, embedder).search_now(query, scope=scope, k=k, arm=arm)
+    print_hits(found, as_json=as_json)
+    if not found.hits:
+        sys.exit(EXIT_SILENT)
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@configured
+def status(settings: Settings, *, as_json: bool) -> None:
+    """Say what is indexed, what waits and what should be mended."""
+    from vault_ask.app import Library, make_embedder  # noqa: PLC0415
+
+    print_status(Library(settings, make_embedder(settings)).describe(Sensitivity.PERSONAL), as_json=as_json)
+
+
+@main.command()
+@click.option("--host", help="Address to listen on; any but loopback needs VAULTASK_API_TOKEN.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to listen on; 0 takes a free one.")
+@click.option("--rebuild", is_flag=True, help="Build a new index while the old one serves.")
+@configured
+def serve(settings: Settings, *, host: str | None, port: int | None, rebuild: bool) -> None:
+    """Follow the vault and answer over HTTP until stopped."""
+    from vault_ask.serving import serve as run  # noqa: PLC0415
+
+    given = {"host": host, "port": port}
+    server = settings.server.model_copy(update={key: value for key, value in given.items() if value is not None})
+    run(settings.model_copy(update={"server": server}), rebuild=rebuild, tell=_tell)
+
+
+@main.command(name="eval")
+@click.argument("questions", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where results go.")
+@click.option("--arm", default="hybrid", type=click.Choice(["hybrid", "vector", "text"]), help="Which index to use.")
+@click.option("--ask", "answers", is_flag=True, help="Write answers instead of rankings.")
+@configured
+def evaluate(settings: Settings, *, questions: Path, out: Path, arm: str, answers: bool) -> None:
+    """Run a file of questions over all notes and write what was found, a JSON object a line."""
+    from vault_ask.app import Library, make_embedder  # noqa: PLC0415
+    from vault_ask.evaluation import answer_all, rank_all, read_questions  # noqa: PLC0415
+
+    library = Library(settings, make_embedder(settings, tell=_tell) if arm != "text" else None)
+    asked = read_questions(questions)
+    with out.open("w", encoding="utf-8") as file:
+        results = answer_all(library, asked) if answers else rank_all(library, asked, arm)
+        summary = results.write(lambda line: file.write(json.dumps(line, ensure_ascii=False) + "\n"))
+    click.echo(summary)
+
+
+def _tell(sentence: str) -> None:
+    """Say something to the person at the terminal without mixing it into the output."""
+    click.echo(sentence, err=True)

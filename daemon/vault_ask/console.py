@@ -1,0 +1,219 @@
+"""What a person at the terminal sees: progress, answers, hits, status. Text goes out as it is, without markup."""
+
+import sys
+import time
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
+
+from vault_ask.answering.collect import collect
+from vault_ask.indexing import Outcome
+from vault_ask.ingest.plan import Plan
+from vault_ask.ingest.progress import Snapshot
+from vault_ask.wire import (
+    AnswerEvent,
+    AskResponse,
+    Citation,
+    DeltaEvent,
+    ErrorEvent,
+    GroundingEvent,
+    SearchResponse,
+    SourcesEvent,
+    StatusResponse,
+)
+
+PLAIN_LINE_SECONDS = 5.0
+SHOWN_PATHS = 20
+SNIPPET = 160
+
+
+@contextmanager
+def indexing_display() -> Iterator[Callable[[Snapshot], None]]:
+    """Show progress: a live bar in a terminal, a line now and then elsewhere."""
+    console = Console(stderr=True)
+    if console.is_terminal:
+        with _bar(console) as show:
+            yield show
+    else:
+        yield _lines()
+
+
+@contextmanager
+def _bar(console: Console) -> Iterator[Callable[[Snapshot], None]]:
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[figures]}", markup=False),
+    )
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=None, figures="")
+
+        def show(snapshot: Snapshot) -> None:
+            bar.update(
+                task,
+                description=snapshot.message or snapshot.phase,
+                completed=snapshot.done,
+                total=snapshot.total or None,
+                figures=_figures(snapshot),
+            )
+
+        yield show
+
+
+def _lines() -> Callable[[Snapshot], None]:
+    last: dict[str, str | float] = {"phase": "", "when": 0.0}
+
+    def show(snapshot: Snapshot) -> None:
+        now = time.monotonic()
+        label = snapshot.message or snapshot.phase
+        if snapshot.phase == "idle" or (label == last["phase"] and now - float(last["when"]) < PLAIN_LINE_SECONDS):
+            return
+        last.update(phase=label, when=now)
+        count = f" {snapshot.done} of {snapshot.total}" if snapshot.total else ""
+        click.echo(f"{label}{count} {_figures(snapshot)}".rstrip(), err=True)
+
+    return show
+
+
+def _figures(snapshot: Snapshot) -> str:
+    if not snapshot.rate:
+        return ""
+    unit = "chunks" if snapshot.phase == "embedding" else "notes"
+    left = "" if snapshot.seconds_left is None else f", {_duration(snapshot.seconds_left)} left"
+    return f"{snapshot.rate:.1f} {unit}/s{left}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def print_report(outcome: Outcome) -> None:
+    """Print what an index run did."""
+    report = outcome.report
+    click.echo(
+        f"{report.new} new, {report.changed} changed, {report.deleted} deleted, {report.reclassified} reclassified; "
+        f"{outcome.chunks} chunks in the index."
+    )
+    for warning in outcome.warnings:
+        click.echo(f"Warning: {warning}", err=True)
+    if outcome.waiting_notes:
+        why = f" ({outcome.embedder_trouble})" if outcome.embedder_trouble else ""
+        click.echo(
+            f"{outcome.waiting_notes} notes wait for their vectors and are found by words meanwhile{why}", err=True
+        )
+    for path, reason in report.failed.items():
+        click.echo(f"Not indexed: {path} ({reason})", err=True)
+    if outcome.interrupted:
+        click.echo("Stopped early; the next run goes on from here.", err=True)
+
+
+def print_plan(plan: Plan) -> None:
+    """Print what an index run would do."""
+    click.echo(f"Would read {len(plan.new)} new and {len(plan.changed)} changed notes and forget {len(plan.gone)}.")
+    for mark, paths in (("+", plan.new), ("~", plan.changed), ("-", plan.gone)):
+        for path in paths[:SHOWN_PATHS]:
+            click.echo(f"{mark} {path}")
+        if len(paths) > SHOWN_PATHS:
+            click.echo(f"{mark} … and {len(paths) - SHOWN_PATHS} more")
+
+
+def print_hits(found: SearchResponse, *, as_json: bool) -> None:
+    """Print hits, best first."""
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+        return
+    for notice in found.notices:
+        click.echo(notice, err=True)
+    for hit in found.hits:
+        parts = " ".join(f"{name} {value:.2f}" for name, value in hit.trace.items())
+        click.echo(f"{hit.n:2}. {_place(hit)}  [{hit.score:.2f}: {parts}; {hit.provenance}]")
+        click.echo(f"    {_snippet(hit.quote)}")
+    if not found.hits:
+        click.echo("Nothing found.", err=True)
+
+
+async def print_answer(events: AsyncGenerator[AnswerEvent, None], *, as_json: bool, sources_only: bool) -> bool:
+    """Print an answer as it comes and its citations; say whether the vault had something to say."""
+    if as_json and not sources_only:
+        response = await collect(events)
+        click.echo(response.model_dump_json(indent=2))
+        return isinstance(response, AskResponse) and not response.refused
+    async with aclosing(events):
+        return await _print_events(events, as_json=as_json, sources_only=sources_only)
+
+
+async def _print_events(events: AsyncGenerator[AnswerEvent, None], *, as_json: bool, sources_only: bool) -> bool:
+    answered = True
+    async for event in events:
+        match event:
+            case SourcesEvent():
+                for notice in event.notices:
+                    click.echo(notice, err=True)
+                if sources_only:
+                    _print_sources(event, as_json=as_json)
+                    return not event.silent
+            case DeltaEvent():
+                click.echo(event.text, nl=False)
+                sys.stdout.flush()
+            case GroundingEvent():
+                answered = not event.refused
+                click.echo()
+                for citation in event.citations:
+                    click.echo(f"[{citation.n}] {_place(citation)}")
+            case ErrorEvent():
+                click.echo()
+                click.echo(f"vault-ask: {event.message}", err=True)
+                return False
+            case _:
+                pass
+    return answered
+
+
+def _print_sources(event: SourcesEvent, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(event.model_dump_json(indent=2))
+        return
+    click.echo(f"{event.generator} would answer from {len(event.sources)} passages:")
+    for source in event.sources:
+        click.echo(f"[{source.n}] {_place(source)}")
+
+
+def print_status(status: StatusResponse, *, as_json: bool) -> None:
+    """Print how the index stands."""
+    if as_json:
+        click.echo(status.model_dump_json(indent=2))
+        return
+    embedding = status.embedding
+    click.echo(f"{status.vault.name}: {status.notes} notes, {status.chunks} chunks, last indexed {status.last_indexed}")
+    click.echo(f"Embedding: {embedding.model}, {embedding.waiting} notes waiting")
+    click.echo(f"Answers: {status.generation.generator}")
+    for offer in status.generation.offered:
+        click.echo(f"  available: {offer} (set models.generation to use it)")
+    for pattern, count in status.rules.items():
+        click.echo(f"Personal pattern {pattern!r}: {count} notes")
+    for warning in status.warnings:
+        click.echo(f"Warning: {warning}")
+    if status.problem_count:
+        click.echo(f"{status.problem_count} problems in notes:")
+    for problem in status.problems:
+        line = f":{problem.line}" if problem.line else ""
+        click.echo(f"  {problem.path}{line} {problem.code}: {problem.message}")
+
+
+def _place(citation: Citation) -> str:
+    heading = "".join(f" › {part}" for part in citation.heading_path)
+    return f"{citation.path}{heading} (lines {citation.line_start}-{citation.line_end})"
+
+
+def _snippet(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= SNIPPET else flat[: SNIPPET - 1] + "…"

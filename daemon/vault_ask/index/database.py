@@ -1,0 +1,204 @@
+"""Connections to the index: how one is opened, what a reader is allowed to touch, and what is done with a damaged file.
+
+A reader carries TEMP views that hold only rows at or below its ceiling, and an authorizer that refuses whatever is
+read outside them. The views' names end in a random suffix, because SQLite reports a view to the authorizer only by
+its name and a common table expression could borrow a known one. This guards against our own mistakes, not against
+hostile SQL: nobody sends us SQL.
+"""
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+import sqlite_vec
+
+from vault_ask.errors import ConfigError
+from vault_ask.index.migrations import migrate
+from vault_ask.index.terms import split_mark, terms
+from vault_ask.scope import Sensitivity
+
+BUSY_MILLISECONDS = 30_000
+READER_CACHE_KIB = 2_048
+STATISTICS_CACHE_KIB = 512
+
+# Tables that hold figures of the whole vault and no text of any note.
+_OPEN_TABLES = frozenset({"meta", "statistics", "tallies", "sqlite_master", "sqlite_schema"})
+# What FTS5 and vec0 read by themselves while they answer for a view.
+_SHADOW_PREFIXES = ("chunks_fts_", "chunks_vec_")
+# fts5vocab opens its index by selecting the hidden column of the FTS5 table.
+_VOCABULARY_READS = frozenset({("chunks_fts", "chunks_fts")})
+_REFUSED_FUNCTIONS = frozenset({"snippet", "highlight", "load_extension", "writefile", "readfile", "edit"})
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """The names of the views of one reader connection."""
+
+    notes: str
+    chunks: str
+    words: str
+    vectors: str | None
+    embeddings: str
+    edges: str
+    names: str
+
+
+def connect_writer(path: Path) -> apsw.Connection:
+    """Open the index for writing, creating or migrating it. One writer at a time: the caller holds the data lock.
+
+    Raises ConfigError when the file was made by a newer vault-ask or the vector extension cannot be loaded, and
+    apsw.CorruptError or apsw.NotADBError when the file is damaged.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = _connect(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+    connection.pragma("journal_mode", "WAL")
+    connection.pragma("synchronous", "NORMAL")
+    connection.pragma("secure_delete", "ON")
+    connection.pragma("foreign_keys", "ON")
+    connection.pragma("recursive_triggers", "ON")
+    migrate(connection)
+    return connection
+
+
+def connect_reader(path: Path, ceiling: Sensitivity) -> tuple[apsw.Connection, Views]:
+    """Open the index for reading up to a ceiling; whatever lies outside the views of the ceiling is refused.
+
+    Raises apsw.CantOpenError when there is no index yet.
+    """
+    connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
+    connection.pragma("cache_size", -READER_CACHE_KIB)
+    views = _create_views(connection, ceiling)
+    connection.pragma("query_only", "ON")
+    allowed = frozenset(name for name in (getattr(views, field) for field in Views.__slots__) if name)
+    connection.authorizer = _Authorizer(_OPEN_TABLES, views=allowed)
+    return connection, views
+
+
+def connect_statistics(path: Path) -> apsw.Connection:
+    """Open the index for figures of the whole vault: document frequencies, tallies, means. No text can be read."""
+    connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
+    connection.pragma("cache_size", -STATISTICS_CACHE_KIB)
+    connection.pragma("query_only", "ON")
+    connection.authorizer = _Authorizer(_OPEN_TABLES | {"chunk_terms"}, own_reads=_VOCABULARY_READS)
+    return connection
+
+
+def fetch(connection: apsw.Connection, sql: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Run a query to its end: a KNN cursor that is left open blocks checkpoints."""
+    return connection.execute(sql, bindings).fetchall()
+
+
+def has_vectors(connection: apsw.Connection) -> bool:
+    """Say whether the vector table exists; it is made once the embedding space is known."""
+    return bool(fetch(connection, "SELECT 1 FROM sqlite_master WHERE name = 'chunks_vec'"))
+
+
+def _connect(path: Path, flags: int) -> apsw.Connection:
+    connection = apsw.Connection(str(path), flags=flags)
+    connection.set_busy_timeout(BUSY_MILLISECONDS)
+    connection.enable_load_extension(True)  # noqa: FBT003 - apsw takes it by position only
+    try:
+        connection.load_extension(sqlite_vec.loadable_path())
+    except apsw.ExtensionLoadingError as error:
+        raise ConfigError(
+            f"The vector extension sqlite-vec could not be loaded ({error}), so nothing can be searched by meaning. "
+            "Install the version named in requirements.lock for this kind of machine."
+        ) from error
+    connection.enable_load_extension(False)  # noqa: FBT003 - apsw takes it by position only
+    connection.register_fts5_tokenizer("vaultask", _make_tokenizer)
+    return connection
+
+
+def _make_tokenizer(_connection: apsw.Connection, _arguments: list[str]) -> "apsw.Tokenizer":
+    def tokenize(text: bytes, _flags: int, _locale: str | None) -> Iterable[str]:
+        language, rest = split_mark(text.decode("utf-8", "replace"))
+        # Offsets are left out: quotes are cut by us from the note's own lines, never by FTS5.
+        return terms(rest, language)
+
+    return tokenize
+
+
+def _create_views(connection: apsw.Connection, ceiling: Sensitivity) -> Views:
+    suffix = secrets.token_hex(8)
+    top = int(ceiling)
+    visible = f"SELECT id FROM main.notes WHERE level <= {top}"
+    bodies = {
+        "notes": f"SELECT * FROM main.notes WHERE level <= {top}",
+        "chunks": f"SELECT * FROM main.chunks WHERE level <= {top}",
+        # The hidden columns are named so that MATCH passes through the view to FTS5.
+        "words": (
+            "SELECT f.rowid AS id, f.chunks_fts AS query, f.rank AS rank, bm25(f.chunks_fts, {prelude}, 1.0) AS score "
+            f"FROM main.chunks_fts AS f JOIN main.chunks AS c ON c.id = f.rowid WHERE c.level <= {top}"
+        ).replace("{prelude}", str(PRELUDE_WEIGHT)),
+        "embeddings": (
+            "SELECT e.chunk AS chunk, e.vector AS vector FROM main.embeddings AS e "
+            f"JOIN main.chunks AS c ON c.id = e.chunk WHERE c.level <= {top}"
+        ),
+        "edges": (
+            "SELECT e.id, e.src, CASE WHEN e.dst IN ({visible}) THEN e.dst END AS dst, e.kind, e.target, e.key, "
+            "e.heading, e.block, e.alias, e.line FROM main.edges AS e WHERE e.src IN ({visible})"
+        ).replace("{visible}", visible),
+        "names": f"SELECT * FROM main.names WHERE note IN ({visible})",
+    }
+    if has_vectors(connection):
+        # distance and k are hidden columns of vec0; named here, MATCH and k pass through, and the level is a metadata
+        # column that vec0 applies before k.
+        bodies["vectors"] = f"SELECT id, level, embedding, distance, k FROM main.chunks_vec WHERE level <= {top}"
+    for name, body in bodies.items():
+        connection.execute(f"CREATE TEMP VIEW {name}_{suffix} AS {body}")
+    return Views(
+        notes=f"notes_{suffix}",
+        chunks=f"chunks_{suffix}",
+        words=f"words_{suffix}",
+        vectors=f"vectors_{suffix}" if "vectors" in bodies else None,
+        embeddings=f"embeddings_{suffix}",
+        edges=f"edges_{suffix}",
+        names=f"names_{suffix}",
+    )
+
+
+PRELUDE_WEIGHT = 1.0
+"""BM25 weight of the prelude against the body; see docs/measurements.md."""
+
+
+class _Authorizer:
+    """Allows reads of named tables, reads that come through our views, and what virtual tables read for themselves."""
+
+    def __init__(
+        self,
+        tables: frozenset[str],
+        *,
+        views: frozenset[str] = frozenset(),
+        own_reads: frozenset[tuple[str, str]] = frozenset(),
+    ) -> None:
+        self._tables = tables | views
+        self._views = views
+        self._own_reads = own_reads
+
+    def __call__(
+        self, operation: int, first: str | None, second: str | None, _database: str | None, through: str | None
+    ) -> int:
+        match operation:
+            case apsw.SQLITE_SELECT | apsw.SQLITE_TRANSACTION | apsw.SQLITE_RECURSIVE:
+                allowed = True
+            case apsw.SQLITE_READ:
+                allowed = self._may_read(first or "", second or "", through)
+            case apsw.SQLITE_FUNCTION:
+                allowed = (second or "").lower() not in _REFUSED_FUNCTIONS
+            case apsw.SQLITE_PRAGMA:
+                # FTS5 asks for data_version by itself to know whether its cached structure is stale.
+                allowed = first == "data_version" and second is None
+            case _:
+                allowed = False
+        return apsw.SQLITE_OK if allowed else apsw.SQLITE_DENY
+
+    def _may_read(self, table: str, column: str, through: str | None) -> bool:
+        return (
+            through in self._views
+            or table in self._tables
+            or table.startswith(_SHADOW_PREFIXES)
+            or (table, column) in self._own_reads
+        )

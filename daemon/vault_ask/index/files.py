@@ -1,0 +1,108 @@
+"""Where the index lies in the data folder: which file is in use, which one is being built, and who owns the folder.
+
+Every rebuild gets a file of its own number, and a small pointer file says which is in use. A file is never replaced
+under its own name: SQLite removes a journal by name, and a reader of the former file would remove the new one's.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from vault_ask.errors import ConfigError, IndexBusy
+
+POINTER = "index.current"
+LOCK = "index.lock"
+
+
+class IndexFiles:
+    """The index files of one data folder."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+
+    @property
+    def current(self) -> Path:
+        """The file in use; it may not exist yet."""
+        return self._numbered(self._number())
+
+    @property
+    def building(self) -> Path:
+        """The file a rebuild writes, and goes on writing after an interruption."""
+        return self._numbered(self._number() + 1)
+
+    def promote(self) -> None:
+        """Make the file that was built the one in use, and remove the former one.
+
+        Readers that still have the former file open keep reading it until they look here again.
+        """
+        former = self._number()
+        self._point_at(former + 1)
+        self.remove(self._numbered(former))
+
+    def set_aside(self) -> Path:
+        """Keep a damaged file under a telling name and let the next number take its place."""
+        number = self._number()
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+        damaged = self._numbered(number)
+        kept = damaged.with_name(f"{damaged.stem}.damaged-{stamp}{damaged.suffix}")
+        self.remove(self._numbered(number + 1))
+        damaged.rename(kept)
+        self.remove(damaged)
+        self._point_at(number + 1)
+        return kept
+
+    @staticmethod
+    def remove(file: Path) -> None:
+        """Remove an index file with its journal."""
+        for suffix in ("", "-wal", "-shm"):
+            file.with_name(file.name + suffix).unlink(missing_ok=True)
+
+    @contextmanager
+    def owned(self) -> Iterator[None]:
+        """Own the data folder for writing. Raises IndexBusy when another process does, ConfigError when it can't be."""
+        try:
+            self.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+            handle = os.open(self.data / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            raise ConfigError(
+                f"The data folder {self.data} cannot be written ({error.strerror}). Name another one with --data."
+            ) from None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(handle)
+            raise IndexBusy(
+                f"vault-ask is already running on the data folder {self.data}, and only one process may write there. "
+                "Stop the other one, or use --data with another folder."
+            ) from None
+        try:
+            yield
+        finally:
+            os.close(handle)
+
+    def _number(self) -> int:
+        try:
+            return int((self.data / POINTER).read_text(encoding="ascii"))
+        except (FileNotFoundError, ValueError):
+            # Without a pointer the newest finished file would be a guess; the first number is where it starts.
+            return 1
+
+    def _point_at(self, number: int) -> None:
+        fresh = self.data / f"{POINTER}.new"
+        fresh.write_text(str(number), encoding="ascii")
+        fresh.replace(self.data / POINTER)
+
+    def _numbered(self, number: int) -> Path:
+        return self.data / f"index-{number}.sqlite"
+
+
+def refuse_data_in_vault(data: Path, vault: Path) -> None:
+    """Refuse a data folder inside the vault: the daemon never writes there, and devices would sync the index."""
+    if data.resolve().is_relative_to(vault.resolve()):
+        raise ConfigError(
+            f"The data folder {data} lies inside the vault {vault}, where vault-ask never writes. "
+            "Name a folder elsewhere with --data."
+        )

@@ -1,0 +1,65 @@
+"""Edges between notes, and whom they mean: names are looked up when a vault changes, not when it is asked."""
+
+from collections.abc import Iterator
+
+import apsw
+
+from vault_ask.index.database import fetch
+from vault_ask.notes.links import choose, link_key, tag_key
+from vault_ask.notes.model import LinkKind, Note
+
+EdgeRow = tuple[str, str, str, str | None, str | None, str | None, int]
+
+
+def links_of(note: Note) -> Iterator[EdgeRow]:
+    """Give a note's edges as rows (kind, target, key, heading, block, alias, line); a tag is an edge to itself."""
+    for link in note.links:
+        if link.target:
+            yield link.kind, link.target, link_key(link.target), link.heading, link.block, link.alias, link.line
+    for tag in note.tags:
+        yield LinkKind.TAG, tag, tag_key(tag), None, None, None, 0
+
+
+def rename(db: apsw.Connection, note: int, names: set[tuple[str, int]]) -> None:
+    """Set what a note may be called, as (key, 1 for an alias else 0); links by a name that came or went are due."""
+    former = {(key, alias) for key, alias in db.execute("SELECT key, alias FROM names WHERE note = ?", (note,))}
+    db.executemany(
+        "DELETE FROM names WHERE note = ? AND key = ? AND alias = ?", [(note, *name) for name in former - names]
+    )
+    db.executemany("INSERT INTO names (note, key, alias) VALUES (?, ?, ?)", [(note, *name) for name in names - former])
+    db.executemany("UPDATE edges SET resolved = 0 WHERE key = ?", [(key,) for key, _ in former ^ names])
+
+
+def resolve(db: apsw.Connection) -> None:
+    """Point each link that is due at the note it means among those there are now."""
+    meant: dict[tuple[str, str, str], int | None] = {}
+    due = fetch(
+        db,
+        "SELECT e.id, n.path, e.target, e.key FROM edges AS e JOIN notes AS n ON n.id = e.src "
+        "WHERE e.resolved = 0 AND e.kind <> 'tag'",
+    )
+    for _, source, target, key in due:
+        if (source, target, key) not in meant:
+            meant[source, target, key] = _look_up(db, source, target, key)
+    db.executemany(
+        "UPDATE edges SET dst = ?, resolved = 1 WHERE id = ?",
+        [(meant[source, target, key], edge) for edge, source, target, key in due],
+    )
+
+
+def _look_up(db: apsw.Connection, source: str, target: str, key: str) -> int | None:
+    rows = fetch(
+        db,
+        "SELECT n.path, a.note, a.alias FROM names AS a JOIN notes AS n ON n.id = a.note WHERE a.key = ? "
+        "ORDER BY n.path",
+        (key,),
+    )
+    ids = {path: note for path, note, _ in rows}
+    chosen = choose(target, source, [path for path, _, alias in rows if not alias])
+    chosen = chosen or _by_alias([path for path, _, alias in rows if alias])
+    return ids[chosen] if chosen else None
+
+
+def _by_alias(paths: list[str]) -> str | None:
+    """Prefer the note nearest to the root where several claim one alias."""
+    return min(paths, key=lambda path: (path.count("/"), len(path), path), default=None)

@@ -1,0 +1,131 @@
+"""Means and spread of the vault's vectors: what centring subtracts, and what turns a cosine into a z-score.
+
+Anisotropic models put every text near one direction, and multilingual ones each language near its own. Subtracting a
+mean for each language from the passages, and the mean of questions of the same language from a question, before
+normalising, was worth more than any fusion formula (shared measurement, repeated in docs/measurements.md). A mean of
+few vectors is mostly their own topic, so each is shrunk towards a broader one. Knows nothing of SQL.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vault_ask.index.embedding import Priors, Vector
+
+SHRINKAGE = 48
+"""A mean of this many vectors counts half, the broader mean behind it the other half."""
+
+ANISOTROPY = 0.6
+"""Length of the mean of unit vectors from which `auto` centres: 0.9 for e5-small; near 0.3 for an isotropic model."""
+
+EVERYTHING = "*"
+"""The row that holds all languages together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean of `count` unit vectors, shape (dimension,)."""
+
+    count: int
+    vector: Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Centring:
+    """Moves vectors into the centred space; does nothing but normalise where it is not active."""
+
+    passages: Mapping[str, Vector]
+    questions: Mapping[str, Vector]
+    covariance: NDArray[np.float32] | None = None
+
+    @property
+    def active(self) -> bool:
+        """Whether anything is subtracted."""
+        return bool(self.passages)
+
+    def centre_passages(self, vectors: NDArray[np.float32], languages: Sequence[str]) -> NDArray[np.float32]:
+        """Centre unit vectors of shape (n, dimension), each by its language's mean; unit length again."""
+        if not self.active:
+            return vectors
+        offsets = np.stack([self._of(self.passages, language) for language in languages])
+        return unit(vectors - offsets)
+
+    def centre_question(self, vector: Vector, language: str) -> Vector:
+        """Centre a question's unit vector by the mean of questions of its language."""
+        if not self.active:
+            return vector
+        return unit(vector - self._of(self.questions or self.passages, language))
+
+    def deviation(self, question: Vector) -> float:
+        """Give the standard deviation of this centred question's cosine over all chunks of the vault."""
+        if self.covariance is None:
+            return _TYPICAL_DEVIATION
+        variance = float(question @ self.covariance @ question)
+        return math.sqrt(max(variance, 1e-6))
+
+    @staticmethod
+    def _of(means: Mapping[str, Vector], language: str) -> Vector:
+        found = means.get(language)
+        return means[EVERYTHING] if found is None else found
+
+
+_TYPICAL_DEVIATION = 0.12
+"""Spread of centred cosines with e5-small, used until the vault's own is known."""
+
+
+def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Scale to length 1 along the last axis; a zero vector stays zero."""
+    length = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    scaled: NDArray[np.float32] = (vectors / np.maximum(length, 1e-12)).astype(np.float32)
+    return scaled
+
+
+def estimate(batches: Iterable[tuple[NDArray[np.float32], Sequence[str]]], dimension: int) -> dict[str, Mean]:
+    """Average unit vectors by language and over all, from batches of ((n, dimension), n languages)."""
+    sums: dict[str, NDArray[np.float64]] = {EVERYTHING: np.zeros(dimension)}
+    counts: dict[str, int] = {EVERYTHING: 0}
+    for vectors, languages in batches:
+        tags = np.array(languages)
+        for language in set(languages):
+            part = vectors[tags == language]
+            sums[language] = sums.get(language, np.zeros(dimension)) + part.sum(axis=0, dtype=np.float64)
+            counts[language] = counts.get(language, 0) + len(part)
+        sums[EVERYTHING] += vectors.sum(axis=0, dtype=np.float64)
+        counts[EVERYTHING] += len(vectors)
+    return {
+        language: Mean(counts[language], (total / max(counts[language], 1)).astype(np.float32))
+        for language, total in sums.items()
+    }
+
+
+def make_centring(
+    means: Mapping[str, Mean], priors: Priors, *, mode: str, covariance: NDArray[np.float32] | None = None
+) -> Centring:
+    """Decide whether to centre, and by what. `mode` is auto, on or off."""
+    overall = means.get(EVERYTHING)
+    if mode == "off" or overall is None or overall.count == 0:
+        return Centring({}, {})
+    if mode == "auto" and float(np.linalg.norm(_shrunk(overall, priors.passages.get("und")))) < ANISOTROPY:
+        return Centring({}, {})
+    broad = _shrunk(overall, priors.passages.get("und"))
+    passages = {
+        language: _shrunk(mean, priors.passages.get(language, broad))
+        for language, mean in means.items()
+        if language != EVERYTHING
+    }
+    passages[EVERYTHING] = broad
+    questions = dict(priors.questions)
+    if "und" in questions:
+        questions[EVERYTHING] = questions.pop("und")
+    return Centring(passages, questions, covariance)
+
+
+def _shrunk(mean: Mean, broader: Vector | None) -> Vector:
+    if broader is None:
+        return mean.vector
+    weight = mean.count / (mean.count + SHRINKAGE)
+    mixed: Vector = (weight * mean.vector + (1 - weight) * broader).astype(np.float32)
+    return mixed

@@ -1,0 +1,172 @@
+"""The vectors' part of the index file: the raw vector of each chunk, the centred one that is searched, and the means.
+
+Works on the writer's connection, inside the writer's transactions. The raw vector (float16) is the source; the centred
+one (float32, in vec0) follows from it and the means, and is made anew when the means are.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+from vault_ask.index.database import fetch, has_vectors
+from vault_ask.index.embedding import EmbeddingSpace, Priors, Vector
+from vault_ask.index.statistics import EVERYTHING, Centring, Mean, estimate, make_centring, unit
+
+Place = tuple[int, int, str]
+"""A chunk's id, level and language."""
+
+BATCH = 2_048
+GROWTH = 1.3
+"""Means are estimated anew once the vault has this many times the vectors they were made from (or shrank so)."""
+
+
+def create(db: apsw.Connection, space: EmbeddingSpace) -> None:
+    """Make the vector table for a space and remember the space."""
+    db.execute(
+        "CREATE VIRTUAL TABLE chunks_vec USING vec0 "
+        f"(id INTEGER PRIMARY KEY, level INTEGER, embedding float[{int(space.dimension)}])"
+    )
+    db.executemany(
+        "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+        [("space", space.fingerprint), ("model", space.model), ("dimension", str(space.dimension))],
+    )
+
+
+def keep_priors(db: apsw.Connection, priors: Priors) -> None:
+    """Store the means that ship with the model beside the vault's own."""
+    rows = [(f"prior-{kind}:{language}", 0, _f32(vector))
+            for kind, means in (("passage", priors.passages), ("question", priors.questions))
+            for language, vector in means.items()]  # fmt: skip
+    db.execute("DELETE FROM statistics WHERE name LIKE 'prior-%'")
+    db.executemany("INSERT INTO statistics VALUES (?, ?, ?)", rows)
+
+
+def put(db: apsw.Connection, centring: Centring, place: Place, vector: Vector) -> None:
+    """Store a chunk's vector, in place where it has one: deleting and inserting would leave holes in vec0."""
+    chunk, level, language = place
+    centred = _f32(centring.centre_passages(vector[None, :], [language])[0])
+    db.execute("INSERT OR REPLACE INTO embeddings VALUES (?, ?)", (chunk, vector.astype("<f2").tobytes()))
+    if fetch(db, "SELECT 1 FROM chunks_vec WHERE id = ?", (chunk,)):
+        db.execute("UPDATE chunks_vec SET embedding = ?, level = ? WHERE id = ?", (centred, level, chunk))
+    else:
+        db.execute("INSERT INTO chunks_vec (id, level, embedding) VALUES (?, ?, ?)", (chunk, level, centred))
+
+
+def drop(db: apsw.Connection, chunk: int) -> None:
+    """Remove a chunk's vector, if it has one."""
+    if has_vectors(db):
+        db.execute("DELETE FROM chunks_vec WHERE id = ?", (chunk,))
+    db.execute("DELETE FROM embeddings WHERE chunk = ?", (chunk,))
+
+
+def by_hash(db: apsw.Connection, column: Literal["embed_hash", "text_hash"], digest: bytes) -> Vector | None:
+    """Find a stored vector by the hash of the text it was made from."""
+    rows = fetch(
+        db,
+        "SELECT e.vector FROM chunks AS c JOIN embeddings AS e ON e.chunk = c.id "
+        f"WHERE c.{column} = ? AND c.state = 1 LIMIT 1",
+        (digest,),
+    )
+    return decode(rows[0][0]) if rows else None
+
+
+def decode(blob: bytes) -> Vector:
+    """Read a stored raw vector; unit length again after the rounding of float16."""
+    return unit(np.frombuffer(blob, "<f2").astype(np.float32))
+
+
+def load_centring(db: apsw.Connection) -> Centring:
+    """Read the means of the last estimate. Works on any connection that may read `meta` and `statistics`."""
+    values = dict(fetch(db, "SELECT key, value FROM meta WHERE key IN ('centring', 'dimension')"))
+    if "dimension" not in values:
+        return Centring({}, {})
+    passages: dict[str, Vector] = {}
+    questions: dict[str, Vector] = {}
+    means: dict[str, Mean] = {}
+    covariance = None
+    for name, count, blob in fetch(db, "SELECT name, count, vector FROM statistics"):
+        kind, _, language = name.partition(":")
+        vector = np.frombuffer(blob, "<f4")
+        if kind == "mean":
+            means[language] = Mean(count, vector)
+        elif kind == "prior-passage":
+            passages[language] = vector
+        elif kind == "prior-question":
+            questions[language] = vector
+        elif kind == "covariance":
+            covariance = vector.reshape(int(values["dimension"]), -1)
+    return make_centring(means, Priors(passages, questions), mode=values.get("centring", "auto"), covariance=covariance)
+
+
+def refresh(db: apsw.Connection, *, force: bool) -> bool:
+    """Estimate the means anew when enough has changed, and centre every vector by them. Say whether it was done."""
+    if not has_vectors(db):
+        return False
+    count = fetch(db, "SELECT count(*) FROM embeddings")[0][0]
+    rows = fetch(db, "SELECT count FROM statistics WHERE name = ?", (f"mean:{EVERYTHING}",))
+    before = rows[0][0] if rows else 0
+    if count == 0 or (not force and before / GROWTH < count < before * GROWTH):
+        return False
+    dimension = int(fetch(db, "SELECT value FROM meta WHERE key = 'dimension'")[0][0])
+    means = estimate(_raw_batches(db), dimension)
+    db.execute("DELETE FROM statistics WHERE name LIKE 'mean:%'")
+    db.executemany(
+        "INSERT INTO statistics VALUES (?, ?, ?)",
+        [(f"mean:{language}", mean.count, _f32(mean.vector)) for language, mean in means.items()],
+    )
+    recentre(db)
+    return True
+
+
+def recentre(db: apsw.Connection) -> None:
+    """Make every centred vector anew from its raw one, and the covariance of all of them."""
+    if not has_vectors(db):
+        return
+    centring = load_centring(db)
+    products: NDArray[np.float64] | float = 0.0
+    total: NDArray[np.float64] | float = 0.0
+    count = 0
+    for ids, vectors, languages in _raw_rows(db):
+        centred = centring.centre_passages(vectors, languages)
+        db.executemany(
+            "UPDATE chunks_vec SET embedding = ? WHERE id = ?",
+            [(_f32(vector), chunk) for chunk, vector in zip(ids, centred, strict=True)],
+        )
+        wide = centred.astype(np.float64)
+        products = products + wide.T @ wide
+        total = total + wide.sum(axis=0)
+        count += len(ids)
+    if count:
+        mean = np.asarray(total) / count
+        covariance = np.asarray(products) / count - np.outer(mean, mean)
+        db.execute("INSERT OR REPLACE INTO statistics VALUES ('covariance:*', ?, ?)", (count, _f32(covariance.ravel())))
+
+
+def describe(db: apsw.Connection) -> dict[str, str]:
+    """Give the stored space's `model`, `dimension` and `space` fingerprint, as far as it is known."""
+    rows = fetch(db, "SELECT key, value FROM meta WHERE key IN ('space', 'model', 'dimension')")
+    return dict(rows)
+
+
+def _raw_batches(db: apsw.Connection) -> Iterator[tuple[NDArray[np.float32], list[str]]]:
+    return ((vectors, languages) for _, vectors, languages in _raw_rows(db))
+
+
+def _raw_rows(db: apsw.Connection) -> Iterator[tuple[list[int], NDArray[np.float32], list[str]]]:
+    last = 0
+    while rows := fetch(
+        db,
+        "SELECT e.chunk, e.vector, c.language FROM embeddings AS e JOIN chunks AS c ON c.id = e.chunk "
+        "WHERE e.chunk > ? ORDER BY e.chunk LIMIT ?",
+        (last, BATCH),
+    ):
+        last = rows[-1][0]
+        matrix = np.frombuffer(b"".join(row[1] for row in rows), "<f2").reshape(len(rows), -1)
+        yield [row[0] for row in rows], unit(matrix.astype(np.float32)), [row[2] for row in rows]
+
+
+def _f32(vector: NDArray[np.floating]) -> bytes:
+    return np.ascontiguousarray(vector, dtype="<f4").tobytes()

@@ -1,0 +1,460 @@
+"""Writes the index: replace a note, forget one, reclassify, resolve links, keep vectors and their means.
+
+Every public method is one transaction, begun IMMEDIATE, so that a kill at any moment leaves whole notes. The writer
+embeds nothing: vectors are handed in, keyed by the hash of the text they were made from, or the chunk waits for its
+own. The caller holds the data folder's lock; threads may share a writer, each call has it for itself.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import IntEnum
+from hashlib import blake2b
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+import apsw
+
+from vault_ask.errors import EmbeddingSpaceChanged
+from vault_ask.index import vectors
+from vault_ask.index.database import connect_writer, fetch, has_vectors
+from vault_ask.index.embedding import EmbeddingSpace, Priors, Vector
+from vault_ask.index.links import links_of, rename, resolve
+from vault_ask.index.view import Known
+from vault_ask.notes.links import link_key
+from vault_ask.notes.model import Chunk, FrontmatterState, Note
+from vault_ask.scope import Sensitivity
+
+
+class ChunkState(IntEnum):
+    """Where a chunk stands with the embedder."""
+
+    WAITING = 0
+    EMBEDDED = 1
+    UNSUITABLE = 2
+    REFUSED = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A note ready to be stored: parsed, classified, cut and hashed."""
+
+    note: Note
+    chunks: tuple[Chunk, ...]
+    resolved_path: str
+    content_hash: bytes
+    revision: str
+    mtime: float
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What a note's sensitivity is decided from, as stored, so that new rules need no reading of the vault."""
+
+    id: int
+    path: str
+    resolved_path: str
+    frontmatter: Mapping[str, object]
+    state: FrontmatterState
+    sensitivity: Sensitivity
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A chunk whose vector is still to be made: `text` is what the embedder gets."""
+
+    chunk: int
+    embed_hash: bytes
+    text: str
+
+
+def embedding_text(chunk: Chunk) -> str:
+    """Give what the embedder reads: the prelude and the passage under it."""
+    return f"{chunk.prelude}\n{chunk.body}".strip()
+
+
+def embedding_hash(chunk: Chunk) -> bytes:
+    """Name the text that is embedded, without case: a case-only rename needs no new vector."""
+    return blake2b(embedding_text(chunk).casefold().encode(), digest_size=16).digest()
+
+
+def text_hash(chunk: Chunk) -> bytes:
+    """Name the passage without its prelude, so that a renamed note finds its vectors again."""
+    parts = "\x1f".join((*chunk.heading_path, chunk.body))
+    return blake2b(parts.encode(), digest_size=16).digest()
+
+
+class IndexWriter:
+    """The one writer of an index file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._db = connect_writer(path)
+        # The follower and the backlog share this connection; each takes it for one transaction.
+        self._lock = RLock()
+
+    @property
+    def path(self) -> Path:
+        """The index file."""
+        return self._path
+
+    def close(self) -> None:
+        """Write the journal back into the file, so that deleted bytes are gone from both, and close."""
+        self.checkpoint()
+        self._db.close()
+
+    def abandon(self) -> None:
+        """Close a file that is damaged, without touching it again."""
+        self._db.close(force=True)
+
+    def checkpoint(self) -> None:
+        """Move the journal into the file and cut it, as far as readers allow."""
+        try:
+            self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.BusyError:
+            self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
+    def damage(self) -> str | None:
+        """Run SQLite's quick check; give its first complaint, or None when the file is sound."""
+        found: str = self._fetch("PRAGMA quick_check(1)")[0][0]
+        return None if found == "ok" else found
+
+    # What is known
+
+    def known(self) -> dict[str, Known]:
+        """Give every note of the index by path, for comparison with a listing."""
+        return {row[0]: _known(row) for row in self._fetch(_KNOWN)}
+
+    def known_of(self, paths: Sequence[str]) -> dict[str, Known]:
+        """Give what is known of some paths."""
+        if len(paths) > MANY_PATHS:
+            everything = self.known()
+            return {path: everything[path] for path in paths if path in everything}
+        marks = ", ".join("?" * len(paths))
+        rows = self._fetch(f"{_KNOWN} WHERE path IN ({marks})", tuple(paths))
+        return {row[0]: _known(row) for row in rows}
+
+    def claims(self) -> list[Claim]:
+        """Give what each note's sensitivity was decided from."""
+        rows = self._fetch("SELECT id, path, resolved_path, frontmatter, frontmatter_state, level FROM notes")
+        return [
+            Claim(
+                id=note,
+                path=path,
+                resolved_path=resolved,
+                frontmatter=json.loads(frontmatter),
+                state=FrontmatterState(state),
+                sensitivity=Sensitivity(level),
+            )
+            for note, path, resolved, frontmatter, state, level in rows
+        ]
+
+    def has_content(self, content_hash: bytes, *, besides: str) -> bool:
+        """Say whether another note has the same bytes, as a renamed note does until its old path goes."""
+        rows = self._fetch("SELECT 1 FROM notes WHERE content_hash = ? AND path <> ?", (content_hash, besides))
+        return bool(rows)
+
+    def meta(self, key: str) -> str | None:
+        """Read a value that was kept by `set_meta`."""
+        rows = self._fetch("SELECT value FROM meta WHERE key = ?", (key,))
+        return rows[0][0] if rows else None
+
+    def set_meta(self, **values: str) -> None:
+        """Keep values under their names."""
+        with self._transaction():
+            self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+
+    # The embedding space
+
+    def use_space(self, space: EmbeddingSpace, priors: Priors, centring: str) -> None:
+        """Bind the index to an embedding space on first use; later only the same one is accepted.
+
+        Raises EmbeddingSpaceChanged, naming the command that builds a new index.
+        """
+        kept = self.meta("space")
+        if kept is not None and kept != space.fingerprint:
+            raise EmbeddingSpaceChanged(space_changed(self.meta("model") or "another model", space))
+        with self._transaction():
+            if kept is None:
+                vectors.create(self._db, space)
+            vectors.keep_priors(self._db, priors)
+            if self.meta("centring") != centring:
+                self._db.execute("INSERT OR REPLACE INTO meta VALUES ('centring', ?)", (centring,))
+                vectors.recentre(self._db)
+
+    # Notes
+
+    def replace(
+        self,
+        drafts: Sequence[Draft],
+        made: Mapping[bytes, Vector],
+        *,
+        refused: frozenset[bytes] = frozenset(),
+        gone: Iterable[str] = (),
+    ) -> None:
+        """Store notes, each in place of its former self, then forget those at the paths that are `gone`.
+
+        `made` maps embedding hashes to unit vectors. Chunks whose text is unchanged keep their vectors, also under a
+        new path; a chunk with no vector anywhere waits for one.
+        """
+        with self._transaction():
+            for draft in drafts:
+                self._replace(draft, made, refused)
+            for path in gone:
+                self._delete(path)
+
+    def delete(self, paths: Iterable[str]) -> None:
+        """Forget notes: their text, words, vectors, names and links. Links to them become unresolved."""
+        with self._transaction():
+            for path in paths:
+                self._delete(path)
+
+    def reclassify(self, levels: Mapping[int, Sensitivity]) -> None:
+        """Move notes, by id, to another level, with all their chunks and vectors; nothing is embedded again."""
+        with self._transaction():
+            for note, sensitivity in levels.items():
+                self._set_level(note, sensitivity)
+
+    def close_note(self, path: str) -> None:
+        """Make a note personal at once, before its new text is ready to be stored."""
+        with self._transaction():
+            for (note,) in self._fetch("SELECT id FROM notes WHERE path = ?", (path,)):
+                self._set_level(note, Sensitivity.PERSONAL)
+
+    def touch(self, revisions: Mapping[str, str]) -> None:
+        """Note new revisions of notes whose bytes did not change."""
+        with self._transaction():
+            self._db.executemany(
+                "UPDATE notes SET revision = ? WHERE path = ?", [(rev, path) for path, rev in revisions.items()]
+            )
+
+    def resolve_links(self) -> None:
+        """Point every edge whose names may have changed since the last call at the note it means now."""
+        with self._transaction():
+            resolve(self._db)
+
+    def optimize(self) -> None:
+        """Merge the word index and refresh the planner's figures; for idle time, and after a first index."""
+        with self._transaction():
+            self._db.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')")
+        self._db.pragma("optimize")
+
+    # Vectors
+
+    def waiting(self, limit: int) -> list[Waiting]:
+        """Give chunks without a vector, those of the newest notes first, so that today's note is not last."""
+        rows = self._fetch(
+            "SELECT c.id, c.embed_hash, c.prelude, c.body FROM chunks AS c JOIN notes AS n ON n.id = c.note "
+            "WHERE c.state = 0 ORDER BY n.mtime DESC, c.note, c.ordinal LIMIT ?",
+            (limit,),
+        )
+        return [Waiting(chunk, digest, f"{prelude}\n{body}".strip()) for chunk, digest, prelude, body in rows]
+
+    def count_waiting(self) -> tuple[int, int]:
+        """Count the chunks that wait for a vector, and the notes they are in."""
+        row = self._fetch("SELECT count(*), count(DISTINCT note) FROM chunks WHERE state = 0")[0]
+        return int(row[0]), int(row[1])
+
+    def count_chunks(self) -> int:
+        """Count all chunks."""
+        return int(self._fetch("SELECT count(*) FROM chunks")[0][0])
+
+    def without_vector(self, drafts: Sequence[Draft]) -> dict[bytes, str]:
+        """Give the texts of drafts, by embedding hash, of which no vector is stored yet."""
+        missing: dict[bytes, str] = {}
+        with self._lock:
+            for draft in drafts:
+                for chunk in draft.chunks:
+                    found = _Found(chunk, {}, frozenset())
+                    if chunk.embeddable and self._stored_vector(found.embed_hash, found.text_hash, draft) is None:
+                        missing[found.embed_hash] = embedding_text(chunk)
+        return missing
+
+    def store_vectors(self, made: Mapping[bytes, Vector], refused: frozenset[bytes]) -> None:
+        """Give waiting chunks the vectors of their texts, and mark those the embedder refused."""
+        with self._transaction():
+            centring = vectors.load_centring(self._db)
+            for digest, vector in made.items():
+                rows = self._fetch(
+                    "SELECT id, level, language FROM chunks WHERE embed_hash = ? AND state = 0", (digest,)
+                )
+                for chunk, level, language in rows:
+                    vectors.put(self._db, centring, (chunk, level, language), vector)
+                    self._db.execute("UPDATE chunks SET state = 1 WHERE id = ?", (chunk,))
+            self._db.executemany(
+                "UPDATE chunks SET state = 3 WHERE embed_hash = ? AND state = 0", [(digest,) for digest in refused]
+            )
+
+    def refresh_statistics(self, *, force: bool = False) -> bool:
+        """Estimate means and spread anew when the vault has grown or changed enough; say whether it was done."""
+        with self._transaction():
+            return vectors.refresh(self._db, force=force)
+
+    # Inside a transaction
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def _fetch(self, sql: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        with self._lock:
+            return fetch(self._db, sql, bindings)
+
+    def _replace(self, draft: Draft, made: Mapping[bytes, Vector], refused: frozenset[bytes]) -> None:
+        note = self._upsert_note(draft)
+        self._replace_chunks(note, draft, made, refused)
+        self._db.execute("DELETE FROM edges WHERE src = ?", (note,))
+        self._db.executemany(
+            "INSERT INTO edges (src, kind, target, key, heading, block, alias, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [(note, *row) for row in links_of(draft.note)],
+        )
+
+    def _upsert_note(self, draft: Draft) -> int:
+        note = draft.note
+        self._db.execute(
+            "INSERT INTO notes (path, resolved_path, title, level, language, content_hash, revision, mtime, size, "
+            "frontmatter, frontmatter_state, aliases, problems, indexed_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET "
+            "resolved_path = excluded.resolved_path, title = excluded.title, level = excluded.level, "
+            "language = excluded.language, content_hash = excluded.content_hash, revision = excluded.revision, "
+            "mtime = excluded.mtime, size = excluded.size, frontmatter = excluded.frontmatter, "
+            "frontmatter_state = excluded.frontmatter_state, aliases = excluded.aliases, "
+            "problems = excluded.problems, indexed_at = excluded.indexed_at",
+            (
+                note.path, draft.resolved_path, note.title, int(note.sensitivity), note.language, draft.content_hash,
+                draft.revision, draft.mtime, draft.size, json.dumps(note.frontmatter, ensure_ascii=False),
+                note.frontmatter_state, json.dumps(note.aliases, ensure_ascii=False),
+                json.dumps([(p.code, p.message, p.line) for p in note.problems], ensure_ascii=False), _now(),
+            ),
+        )  # fmt: skip
+        row = self._fetch("SELECT id FROM notes WHERE path = ?", (note.path,))[0][0]
+        names = {(link_key(note.path), 0), *((link_key(alias), 1) for alias in note.aliases)}
+        rename(self._db, row, {name for name in names if name[0]})
+        return int(row)
+
+    def _replace_chunks(self, note: int, draft: Draft, made: Mapping[bytes, Vector], refused: frozenset[bytes]) -> None:
+        """Reuse row ids, so that vectors are updated in place: vec0 never gets the space of a deleted row back."""
+        free = dict(self._db.execute("SELECT id, stable_id FROM chunks WHERE note = ? ORDER BY ordinal", (note,)))
+        by_stable_id = {stable: row for row, stable in free.items()}
+        placed: list[tuple[Chunk, int | None]] = []
+        for chunk in draft.chunks:
+            row = by_stable_id.pop(chunk.id, None)
+            if row is not None:
+                del free[row]
+            placed.append((chunk, row))
+        spare = iter(list(free))
+        centring = vectors.load_centring(self._db)
+        for chunk, same in placed:
+            found = _Found(chunk, made, refused)
+            row = same if same is not None else next(spare, None)
+            vector = found.vector or self._stored_vector(found.embed_hash, found.text_hash, draft)
+            state = found.state if vector is None else ChunkState.EMBEDDED
+            row = self._put_chunk(row, note, draft.note, found, state)
+            if vector is not None:
+                place = (row, int(draft.note.sensitivity), draft.note.language)
+                vectors.put(self._db, centring, place, vector)
+            else:
+                vectors.drop(self._db, row)
+        for row in spare:
+            self._drop_chunk(row)
+
+    def _put_chunk(self, row: int | None, note: int, parent: Note, found: "_Found", state: ChunkState) -> int:
+        chunk = found.chunk
+        values = (
+            note, chunk.ordinal, chunk.id, int(parent.sensitivity), parent.language, int(state),
+            json.dumps(chunk.heading_path, ensure_ascii=False), chunk.block, chunk.prelude, chunk.body,
+            chunk.line_start, chunk.line_end, chunk.tokens, found.embed_hash, found.text_hash,
+        )  # fmt: skip
+        if row is None:
+            self._db.execute(f"INSERT INTO chunks ({_COLUMNS}) VALUES ({_MARKS})", values)
+            return int(self._db.last_insert_rowid())
+        self._db.execute(f"UPDATE chunks SET ({_COLUMNS}) = ({_MARKS}) WHERE id = ?", (*values, row))
+        return row
+
+    def _stored_vector(self, embed_hash: bytes, text_digest: bytes, draft: Draft) -> Vector | None:
+        """Find a vector made from this text before, here or at the path a renamed note had."""
+        found = vectors.by_hash(self._db, "embed_hash", embed_hash)
+        if found is None and self._is_rename(draft):
+            found = vectors.by_hash(self._db, "text_hash", text_digest)
+        return found
+
+    def _is_rename(self, draft: Draft) -> bool:
+        return self.has_content(draft.content_hash, besides=draft.note.path)
+
+    def _set_level(self, note: int, sensitivity: Sensitivity) -> None:
+        level = int(sensitivity)
+        self._db.execute("UPDATE notes SET level = ? WHERE id = ?", (level, note))
+        self._db.execute("UPDATE chunks SET level = ? WHERE note = ?", (level, note))
+        if has_vectors(self._db):
+            self._db.execute(
+                "UPDATE chunks_vec SET level = ? WHERE id IN (SELECT id FROM chunks WHERE note = ? AND state = 1)",
+                (level, note),
+            )
+
+    def _delete(self, path: str) -> None:
+        for (note,) in self._fetch("SELECT id FROM notes WHERE path = ?", (path,)):
+            for (row,) in self._fetch("SELECT id FROM chunks WHERE note = ?", (note,)):
+                self._drop_chunk(row)
+            rename(self._db, note, set())
+            self._db.execute("DELETE FROM notes WHERE id = ?", (note,))
+
+    def _drop_chunk(self, row: int) -> None:
+        vectors.drop(self._db, row)
+        self._db.execute("DELETE FROM chunks WHERE id = ?", (row,))
+
+
+MANY_PATHS = 500
+
+_KNOWN = "SELECT path, revision, content_hash, level FROM notes"
+
+
+def _known(row: tuple[Any, ...]) -> Known:
+    path, revision, content, level = row
+    return Known(path=path, revision=revision, content_hash=content, sensitivity=Sensitivity(level))
+
+
+_COLUMNS = (
+    "note, ordinal, stable_id, level, language, state, heading_path, block, prelude, body, line_start, line_end, "
+    "tokens, embed_hash, text_hash"
+)
+_MARKS = ", ".join("?" * 15)
+
+
+class _Found:
+    """A chunk with its hashes and what the embedder made of it, if it was asked."""
+
+    def __init__(self, chunk: Chunk, made: Mapping[bytes, Vector], refused: frozenset[bytes]) -> None:
+        self.chunk = chunk
+        self.embed_hash = embedding_hash(chunk)
+        self.text_hash = text_hash(chunk)
+        self.vector = made.get(self.embed_hash) if chunk.embeddable else None
+        if not chunk.embeddable:
+            self.state = ChunkState.UNSUITABLE
+        elif self.embed_hash in refused:
+            self.state = ChunkState.REFUSED
+        else:
+            self.state = ChunkState.WAITING
+
+
+def space_changed(kept: str, wanted: EmbeddingSpace) -> str:
+    """Word the refusal of another embedding space."""
+    return (
+        f"The index was built with the embedding space of {kept}, and the configuration now asks for {wanted.model} "
+        f"({wanted.dimension} dimensions); vectors of the two cannot be compared. Run `vault-ask index --rebuild` to "
+        "build a new index, or set the former model again."
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

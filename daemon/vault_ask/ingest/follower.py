@@ -1,0 +1,127 @@
+"""The background work of a running daemon: follow the vault, embed what waits, compare everything now and then.
+
+Two threads. One writes: it takes changes as they settle and stores them. The other embeds the backlog, so that a slow
+model never holds up a note. Both survive whatever a note, a source or a model does; only `stop` ends them.
+"""
+
+import time
+from collections.abc import Callable
+from threading import Event, Thread
+
+import apsw
+import structlog
+
+from vault_ask.errors import SourceError, VaultAskError
+from vault_ask.ingest.ingest import Report
+from vault_ask.ingest.workshop import Workshop
+from vault_ask.sources.port import Change, Rescan
+
+log = structlog.get_logger()
+
+FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 1.0, 60.0
+IDLE_SECONDS = 2.0
+
+
+class Follower:
+    """Follows one vault into one index until it is stopped."""
+
+    def __init__(self, workshop: Workshop, *, on_damage: Callable[[], None]) -> None:
+        self._source = workshop.source
+        self._ingest = workshop.ingest
+        self._backlog = workshop.backlog
+        self._progress = workshop.progress
+        self._on_damage = on_damage
+        self._stop = Event()
+        self._work = Event()
+        self._caught_up = Event()
+        self._trouble: str | None = None
+        self._threads = (
+            Thread(target=self._follow, name="follow", daemon=True),
+            Thread(target=self._embed, name="backlog", daemon=True),
+        )
+
+    @property
+    def trouble(self) -> str | None:
+        """Why the vault cannot be followed just now, in a sentence; None while all is well."""
+        return self._trouble
+
+    def start(self) -> None:
+        """Begin to follow."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self, timeout: float = 10.0) -> None:
+        """End both threads, waiting for what they are storing."""
+        self._stop.set()
+        self._work.set()
+        deadline = time.monotonic() + timeout
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(max(0.0, deadline - time.monotonic()))
+
+    def wait_until_caught_up(self, timeout: float) -> bool:
+        """Wait for the first full comparison to be done; say whether it was."""
+        return self._caught_up.wait(timeout)
+
+    def _follow(self) -> None:
+        retry = FIRST_RETRY_SECONDS
+        while not self._stop.is_set():
+            try:
+                for batch in self._source.changes(self._stop):
+                    self._take(batch)
+                    retry = FIRST_RETRY_SECONDS
+            except apsw.CorruptError:
+                log.error("index damaged")
+                self._on_damage()
+                return
+            except Exception as error:  # noqa: BLE001 - the outermost handler of this thread
+                self._note_trouble(error)
+                self._stop.wait(retry)
+                retry = min(retry * 2, LONGEST_RETRY_SECONDS)
+
+    def _take(self, batch: list[Change]) -> None:
+        if not batch:
+            if self._trouble:
+                # The vault was away: whatever happened meanwhile is found by comparing.
+                self._take([Rescan("the vault was away")])
+            return
+        report = self._ingest.apply(batch)
+        self._trouble = None
+        self._caught_up.set()
+        if report.anything:
+            log.info("indexed", **_figures(report))
+        self._work.set()
+
+    def _note_trouble(self, error: Exception) -> None:
+        expected = isinstance(error, VaultAskError)
+        self._trouble = (
+            str(error) if expected else f"Following the vault failed ({type(error).__name__}); trying again."
+        )
+        self._progress.rest("waiting" if isinstance(error, SourceError) else "failed", self._trouble)
+        log.warning("following failed", error=type(error).__name__, sentence=self._trouble)
+
+    def _embed(self) -> None:
+        while not self._stop.is_set():
+            self._work.wait(self._pause())
+            self._work.clear()
+            if self._stop.is_set():
+                return
+            try:
+                self._backlog.drain(self._stop)
+            except Exception as error:  # noqa: BLE001 - the outermost handler of this thread
+                log.warning("embedding failed", error=type(error).__name__)
+                self._stop.wait(IDLE_SECONDS)
+
+    def _pause(self) -> float:
+        until = self._backlog.seconds_until_retry()
+        return IDLE_SECONDS if until is None else max(0.05, until)
+
+
+def _figures(report: Report) -> dict[str, int]:
+    return {
+        "new": report.new,
+        "changed": report.changed,
+        "deleted": report.deleted,
+        "reclassified": report.reclassified,
+        "failed": len(report.failed),
+    }

@@ -1,0 +1,240 @@
+"""Brings the index in line with the vault: one sweep compares everything, `apply` follows single changes.
+
+A note goes in by words at once. Where only a little is to be embedded it is embedded first and the note swapped whole,
+in one transaction; else its chunks wait for the backlog, and vectors of unchanged passages are kept. A note that
+became personal is closed before anything else is done with it.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from itertools import islice
+from threading import Event
+
+import structlog
+
+from vault_ask.errors import DocumentVanished, SourceUnreachable
+from vault_ask.index.embedding import Embedder
+from vault_ask.index.view import Known
+from vault_ask.index.writer import Draft, IndexWriter
+from vault_ask.ingest.backlog import Backlog, Embedded
+from vault_ask.ingest.plan import Plan, SuddenlyEmpty, make_plan
+from vault_ask.ingest.progress import Progress
+from vault_ask.notes.chunker import chunk
+from vault_ask.notes.language import LanguageDetector
+from vault_ask.notes.parse import parse
+from vault_ask.notes.sensitivity import Rules
+from vault_ask.settings import ChunkSettings
+from vault_ask.sources.port import Change, Deleted, Document, Rescan, Upserted, VaultSource
+
+log = structlog.get_logger()
+
+RECIPE = "1"
+"""Raised when the same bytes come to be parsed or cut in another way, so that every note is read again."""
+
+GROUP = 64
+"""Notes stored in one transaction during a sweep."""
+
+EMBED_FIRST = 48
+"""A change of at most this many chunks is embedded before it is stored (about 2 s on a slow CPU)."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What a sweep or a change did."""
+
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    reclassified: int = 0
+    failed: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def anything(self) -> bool:
+        """Whether the index is not what it was."""
+        return bool(self.new or self.changed or self.deleted or self.reclassified)
+
+
+class Ingest:
+    """Reads notes from a source into an index."""
+
+    def __init__(
+        self,
+        *,
+        source: VaultSource,
+        writer: IndexWriter,
+        embedder: Embedder | None,
+        backlog: Backlog,
+        rules: Rules,
+        chunks: ChunkSettings,
+        progress: Progress,
+    ) -> None:
+        self._source = source
+        self._writer = writer
+        self._count = embedder.count_tokens if embedder else count_words
+        self._backlog = backlog
+        self._rules = rules
+        self._chunks = chunks
+        self._progress = progress
+        self._languages = LanguageDetector()
+
+    def reclassify(self) -> int:
+        """Apply changed rules to what is indexed, before anything is asked; give the number of notes moved."""
+        if self._writer.meta("rules") == self._rules.fingerprint:
+            return 0
+        moved = {}
+        for claim in self._writer.claims():
+            level = self._rules.classify(claim.path, claim.resolved_path, claim.frontmatter, claim.state)
+            if level is not claim.sensitivity:
+                moved[claim.id] = level
+        self._writer.reclassify(moved)
+        self._writer.set_meta(rules=self._rules.fingerprint)
+        return len(moved)
+
+    def sweep(self, stop: Event | None = None) -> Report:
+        """Compare the whole vault with the index and mend every difference.
+
+        Raises SourceUnreachable when the vault is away or suddenly empty; the index stays as it is.
+        """
+        stop = stop or Event()
+        report = Report(reclassified=self.reclassify())
+        self._progress.begin("listing")
+        try:
+            plan = self.plan()
+            self._progress.begin("indexing", len(plan.to_read))
+            self._read_all(plan, report, stop)
+            if not stop.is_set():
+                self._writer.delete(plan.gone)
+                report.deleted = len(plan.gone)
+                self._writer.resolve_links()
+                self._writer.set_meta(recipe=self._recipe())
+        finally:
+            self._progress.rest()
+        return report
+
+    def plan(self) -> Plan:
+        """Compare the listing with the index and change nothing. Raises SourceUnreachable, as `sweep` does."""
+        reread = self._writer.meta("recipe") not in {None, self._recipe()}
+        plan = make_plan(
+            self._source.listing(), self._writer.known(), unreadable=self._source.unreadable(), reread=reread
+        )
+        if isinstance(plan, SuddenlyEmpty):
+            raise SourceUnreachable(suddenly_empty(plan.indexed))
+        return plan
+
+    def apply(self, changes: Sequence[Change]) -> Report:
+        """Follow a batch of changes. A Rescan among them is a sweep."""
+        if any(isinstance(change, Rescan) for change in changes):
+            return self.sweep()
+        report = Report()
+        upserted = dict.fromkeys(change.path for change in changes if isinstance(change, Upserted))
+        known = self._writer.known_of(list(upserted))
+        drafts = list(self._drafts(upserted, known, report))
+        gone = [change.path for change in changes if isinstance(change, Deleted)]
+        self._store(drafts, known, report, gone=gone)
+        self._writer.resolve_links()
+        report.deleted += len(gone)
+        return report
+
+    # One note
+
+    def _read_all(self, plan: Plan, report: Report, stop: Event) -> None:
+        known = self._writer.known_of(list(plan.changed))
+        paths = iter(plan.to_read)
+        while group := list(islice(paths, GROUP)):
+            if stop.is_set():
+                return
+            drafts = list(self._drafts(group, known, report))
+            self._store(drafts, known, report)
+            self._progress.advance(len(group))
+
+    def _drafts(self, paths: Iterable[str], known: dict[str, Known], report: Report) -> Iterator[Draft]:
+        """Read, parse and cut the notes that really changed; only note the revision of the others."""
+        touched: dict[str, str] = {}
+        reread = self._writer.meta("recipe") not in {None, self._recipe()}
+        for path in paths:
+            document = self._read(path, report)
+            if document is None:
+                continue
+            digest = content_hash(document)
+            before = known.get(path)
+            if before is not None and before.content_hash == digest and not reread:
+                touched[path] = document.entry.revision
+                report.unchanged += 1
+                continue
+            try:
+                yield self._draft(document, digest)
+            except Exception as error:  # noqa: BLE001 - one odd note must not keep the others from being indexed
+                report.failed[path] = type(error).__name__
+                log.error("note could not be parsed", path_length=len(path), error=type(error).__name__)
+        self._writer.touch(touched)
+
+    def _read(self, path: str, report: Report) -> Document | None:
+        try:
+            return self._source.read(path)
+        except DocumentVanished:
+            # A later change or the next sweep tells what became of it.
+            report.failed[path] = "vanished"
+            return None
+
+    def _draft(self, document: Document, digest: bytes) -> Draft:
+        note = parse(document.entry.path, document.content, self._rules, resolved_path=document.resolved_path)
+        note = replace(note, language=self._languages.detect(note.body))
+        return Draft(
+            note=note,
+            chunks=tuple(chunk(note, count=self._count, options=self._chunks)),
+            resolved_path=document.resolved_path,
+            content_hash=digest,
+            revision=document.entry.revision,
+            mtime=document.entry.mtime,
+            size=document.entry.size,
+        )
+
+    def _store(
+        self, drafts: Sequence[Draft], known: dict[str, Known], report: Report, *, gone: Sequence[str] = ()
+    ) -> None:
+        self._close(drafts, known)
+        embedded = self._embed_first(drafts)
+        self._writer.replace(drafts, embedded.made, refused=embedded.refused, gone=gone)
+        report.new += sum(draft.note.path not in known for draft in drafts)
+        report.changed += sum(draft.note.path in known for draft in drafts)
+
+    def _close(self, drafts: Sequence[Draft], known: dict[str, Known]) -> None:
+        for draft in drafts:
+            before = known.get(draft.note.path)
+            if before and draft.note.sensitivity > before.sensitivity:
+                self._writer.close_note(draft.note.path)
+
+    def _embed_first(self, drafts: Sequence[Draft]) -> Embedded:
+        nothing = Embedded({}, frozenset())
+        if not self._backlog.willing or not self._backlog.state.ready:
+            return nothing
+        missing = self._writer.without_vector(drafts)
+        if not missing or len(missing) > EMBED_FIRST:
+            return nothing
+        return self._backlog.embed(list(missing.items())) or nothing
+
+    def _recipe(self) -> str:
+        return blake2b(f"{RECIPE} {self._chunks.model_dump_json()}".encode(), digest_size=8).hexdigest()
+
+
+def content_hash(document: Document) -> bytes:
+    """Name a document's bytes, with the place a link inside the vault led to."""
+    digest = blake2b(document.content, digest_size=16)
+    if document.resolved_path != document.entry.path:
+        digest.update(b"\x00" + document.resolved_path.encode())
+    return digest.digest()
+
+
+def count_words(text: str) -> int:
+    """Estimate tokens where no embedder is at hand: a third of the UTF-8 bytes, which no tokenizer exceeds by much."""
+    return len(text.encode()) // 3 + 1
+
+
+def suddenly_empty(indexed: int) -> str:
+    """Word what an empty listing means."""
+    return (
+        f"The vault lists no notes although {indexed} are indexed, as an unmounted disk would. Nothing was deleted; the "
+        "index waits for the vault to come back. If the vault really is empty, run `vault-ask index --rebuild`."
+    )

@@ -1,0 +1,22 @@
+"""How names are compared: composed (NFC) and without case. Knows nothing of paths, tags or rules."""
+
+import unicodedata
+
+_LONE_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+
+
+def fold(text: str) -> str:
+    """Fold a name for comparison. A dotted capital İ folds to a plain i, as its Turkish lower case does."""
+    folded = unicodedata.normalize("NFC", text).casefold()
+    # str.casefold turns İ into i + U+0307, which no lower-case spelling has; some foldings decompose (ΐ).
+    return unicodedata.normalize("NFC", folded).replace("i̇", "i")
+
+
+def fold_loosely(text: str) -> str:
+    """Fold so that even a dotless ı meets i: only where a false match is the safe side (personal rules)."""
+    return fold(text).replace("ı", "i")
+
+
+def storable(text: str) -> str:
+    """Replace what no store or encoder takes: NUL by a space, a lone surrogate by U+FFFD."""
+    return text.replace("\x00", " ").translate(_LONE_SURROGATES)

@@ -1,0 +1,232 @@
+"""The YAML block at the top of a note: where it ends, what it says, and what can be told when it is broken.
+
+Knows Obsidian's properties (title, aliases, tags, links in any of them). Never fails: a wrong block costs the block,
+not the note.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from vault_ask.notes.fold import fold, storable
+from vault_ask.notes.links import tag_key, wikilink
+from vault_ask.notes.model import FrontmatterState, Link, LinkKind, Problem
+from vault_ask.notes.tolerant_yaml import Document, UnreadableYaml, all_said, read_yaml
+
+_KEY = re.compile(
+    r"""\s*(?:"([^"]{1,200})"|'([^']{1,200})'|([^\s#\[\]{}"'|>,&*!%@`:-][^:]{0,199}?))\s*:(?:\s+(.*))?$"""
+)
+_HEADING = re.compile(r"#{1,6}\s")
+_YAML_LIKE = re.compile(r"\s+\S|-\s|#")
+_WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
+_TOPIC_KEYS = frozenset({"topic", "topics", "up", "parent", "parents"})
+_ABOUT_KEYS = _TOPIC_KEYS | {"category", "categories"}
+_UNCLOSED_LINES = 500
+_MOST_ENTRIES = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frontmatter:
+    """What the block says. `values` are JSON-ready; `key_lines` tells the file line of each key, from 1."""
+
+    state: FrontmatterState = FrontmatterState.NONE
+    values: Mapping[str, Any] = field(default_factory=dict)
+    key_lines: Mapping[str, int] = field(default_factory=dict)
+    body_line: int = 1
+    problems: tuple[Problem, ...] = ()
+
+    def get(self, *names: str) -> list[Any]:
+        """The values of every key that is one of these names without case."""
+        return [value for key, value in self.values.items() if fold(key).strip() in names]
+
+    @property
+    def title(self) -> str | None:
+        """The title when the block gives one as text (a date or number counts as written)."""
+        texts = [_shown(value) for value in self.get("title") if _is_text(value)]
+        return next((text for text in texts if text), None)
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Other names, from a list, one text, or a text with commas."""
+        found = (alias for value in self.get("aliases", "alias") for alias in _names(value, separators=","))
+        return tuple(dict.fromkeys(found))
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Folded tags without `#`, from a list or from a text with commas or spaces."""
+        found = (tag_key(tag) for value in self.get("tags", "tag") for tag in _tag_names(value))
+        return tuple(dict.fromkeys(tag for tag in found if tag))
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """What the note is filed under, as a person would say it."""
+        found = (_shown(name) for value in self.get(*_ABOUT_KEYS) for name in _names(value, separators=""))
+        return tuple(dict.fromkeys(name for name in found if name))
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The wikilinks in any property, with the line of their key."""
+        return tuple(
+            link
+            for key, value in self.values.items()
+            for text in _texts(value)
+            for link in _links_in(text, _kind(key), self.key_lines.get(key, 1))
+        )
+
+
+def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
+    """Read the block that starts at the very first line, if there is one."""
+    if not lines or lines[0].rstrip(" \t") != "---":
+        return Frontmatter()
+    close = next((at for at, line in enumerate(lines[1:], 1) if line.rstrip(" \t") == "---"), None)
+    if close is None:
+        return _unclosed(lines)
+    block = lines[1:close]
+    try:
+        document = read_yaml("\n".join(block))
+    except UnreadableYaml as error:
+        return _unreadable(block, error.line, body_line=close + 2)
+    return _read(document, block, body_line=close + 2)
+
+
+def _read(document: Document, block: Sequence[str], *, body_line: int) -> Frontmatter:
+    if document.value is None:
+        return Frontmatter(state=FrontmatterState.READ, body_line=body_line)
+    if not isinstance(document.value, dict):
+        return _unreadable(block, 0, body_line=body_line)
+    key_lines = {key: line + 2 for key, line in document.key_lines.items()}
+    return Frontmatter(state=FrontmatterState.READ, values=document.value, key_lines=key_lines, body_line=body_line)
+
+
+def _unreadable(block: Sequence[str], line: int, *, body_line: int) -> Frontmatter:
+    """Keep what can be told entry by entry; text between two rules that names no key stays in the body."""
+    line = min(line, max(len(block) - 1, 0)) + 2
+    problem = Problem(
+        code="frontmatter-unreadable",
+        message=f"The frontmatter is not valid YAML near line {line}, so the note counts as personal until mended.",
+        line=line,
+    )
+    values, key_lines = _entry_by_entry(block)
+    return Frontmatter(
+        state=FrontmatterState.UNREADABLE,
+        values=values,
+        key_lines=key_lines,
+        body_line=body_line if values else 1,
+        problems=(problem,),
+    )
+
+
+def _unclosed(lines: Sequence[str]) -> Frontmatter:
+    """A block without an end is body, but its first lines may still name the key that makes the note personal."""
+    values, key_lines = _entry_by_entry(list(_block_like(lines[1:_UNCLOSED_LINES])))
+    if not values:
+        return Frontmatter(state=FrontmatterState.UNCLOSED)
+    problem = Problem(
+        code="frontmatter-unclosed",
+        message="The frontmatter that starts at line 1 has no closing line `---`, so it is read as text. Close it.",
+        line=1,
+    )
+    return Frontmatter(state=FrontmatterState.UNCLOSED, values=values, key_lines=key_lines, problems=(problem,))
+
+
+def _block_like(lines: Sequence[str]) -> Iterator[str]:
+    """The lines up to a heading, or to a blank line after which no more keys follow."""
+    after_blank = False
+    for line in lines:
+        if _HEADING.match(line) or (after_blank and line.strip() and not _is_yaml_like(line)):
+            return
+        after_blank = after_blank or not line.strip()
+        yield line
+
+
+def _is_yaml_like(line: str) -> bool:
+    return bool(_KEY.match(line) or _YAML_LIKE.match(line))
+
+
+def _entry_by_entry(block: Sequence[str]) -> tuple[dict[str, Any], dict[str, int]]:
+    """Read each top-level key with the lines that belong to it by itself, as YAML or else as text."""
+    said: dict[str, list[Any]] = {}
+    key_lines: dict[str, int] = {}
+    starts = [at for at, line in enumerate(block) if _KEY.match(line) and not line[:1].isspace()]
+    starts = starts or [at for at, line in enumerate(block) if _KEY.match(line)]
+    for start, end in pairwise([*starts[:_MOST_ENTRIES], *starts[_MOST_ENTRIES : _MOST_ENTRIES + 1], len(block)]):
+        key, value = _entry(block[start:end])
+        said.setdefault(key, []).append(value)
+        key_lines.setdefault(key, start + 2)
+    return {key: all_said(values) for key, values in said.items()}, key_lines
+
+
+def _entry(lines: Sequence[str]) -> tuple[str, Any]:
+    found = _KEY.match(lines[0])
+    assert found is not None  # noqa: S101  # the caller matched this line  # narrows the type
+    key = storable(found[1] or found[2] or found[3]).strip()
+    for text in ("\n".join(lines), lines[0]):
+        try:
+            value = read_yaml(text).value
+        except UnreadableYaml:
+            continue
+        if isinstance(value, dict) and len(value) == 1:
+            return key, next(iter(value.values()))
+    return key, storable(found[4] or "").strip().strip("\"'") or None
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
+
+
+def _shown(value: object) -> str:
+    """A value as one line of text, a wikilink as a reader sees it."""
+    text = _WIKILINK.sub(lambda found: _display(found[1]), str(value))
+    return " ".join(text.split())
+
+
+def _display(inner: str) -> str:
+    place, _, alias = inner.partition("|")
+    return alias.strip() or place.partition("#")[0].strip().removesuffix(".md").rpartition("/")[2]
+
+
+def _names(value: object, *, separators: str) -> Iterator[str]:
+    """The names a property lists; only a lone text is parted at separators, a list's items are whole."""
+    match value:
+        case list():
+            yield from (name for item in value for name in _names(item, separators=""))
+        case str() if separators and not value.startswith("[["):
+            yield from (name for part in value.split(separators) if (name := " ".join(part.split())))
+        case str() | int() | float():
+            yield from filter(None, [" ".join(str(value).split())])
+        case _:
+            return
+
+
+def _tag_names(value: object) -> Iterator[str]:
+    for name in _names(value, separators=""):
+        yield from (tag.strip("[]\"'") for tag in re.split(r"[,\s]+", name))
+
+
+def _texts(value: object) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            yield from (text for item in value for text in _texts(item))
+        case dict():
+            yield from (text for item in value.items() for part in item for text in _texts(part))
+        case _:
+            return
+
+
+def _kind(key: str) -> LinkKind:
+    return LinkKind.TOPIC if fold(key).strip() in _TOPIC_KEYS else LinkKind.WIKILINK
+
+
+def _links_in(text: str, kind: LinkKind, line: int) -> Iterator[Link]:
+    for found in _WIKILINK.finditer(text):
+        if link := wikilink(found[1], kind, line):
+            yield link
+
+
+def topics_of(values: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a note with these properties is filed under, as a person would say it."""
+    return Frontmatter(values=values).topics

@@ -1,0 +1,56 @@
+"""A document's bytes to a Note, whatever they hold. The only place that puts the parts of the package together."""
+
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from vault_ask.notes.canvas import parse_canvas
+from vault_ask.notes.decoding import Decoded, decode
+from vault_ask.notes.frontmatter import Frontmatter, read_frontmatter
+from vault_ask.notes.markdown import Structure, parse_markdown
+from vault_ask.notes.model import FrontmatterState, Note
+from vault_ask.notes.sensitivity import Rules
+
+CANVAS = ".canvas"
+
+
+def parse(path: str, content: bytes, rules: Rules, resolved_path: str | None = None) -> Note:
+    """Read a note or a canvas. Never fails: what is wrong with the bytes is told in the note's problems."""
+    decoded = decode(content)
+    lines = tuple(decoded.text.removesuffix("\n").split("\n")) if decoded.text else ()
+    if PurePosixPath(path).suffix.lower() == CANVAS:
+        return _note(path, lines, rules, resolved_path, decoded, Frontmatter(), parse_canvas(lines))
+    front = read_frontmatter(lines)
+    is_drawing = bool(front.get("excalidraw-plugin")) or path.lower().endswith(".excalidraw.md")
+    body = parse_markdown(lines, body_line=front.body_line, is_drawing=is_drawing)
+    return _note(path, lines, rules, resolved_path, decoded, front, body)
+
+
+def _note(  # noqa: PLR0917  # every part of a note is needed to make one
+    path: str,
+    lines: tuple[str, ...],
+    rules: Rules,
+    resolved_path: str | None,
+    decoded: Decoded,
+    front: Frontmatter,
+    body: Structure,
+) -> Note:
+    # An unclosed block is text: only the sensitivity rule looks at the keys in it.
+    told = front if front.state is not FrontmatterState.UNCLOSED else replace(front, values={})
+    key_line = next((line for key, line in front.key_lines.items() if rules.names_key(key)), None)
+    odd_key = rules.problem(front.values, line=key_line)
+    return Note(
+        path=path,
+        title=told.title or PurePosixPath(path).stem.strip() or path,
+        lines=lines,
+        body_line=front.body_line,
+        sensitivity=rules.classify(path, resolved_path, front.values, front.state),
+        frontmatter=front.values,
+        frontmatter_state=front.state,
+        aliases=told.aliases,
+        tags=tuple(dict.fromkeys((*told.tags, *body.tags))),
+        headings=body.headings,
+        blocks=body.blocks,
+        block_ids=body.block_ids,
+        links=(*told.links, *body.links),
+        problems=(*decoded.problems, *front.problems, *((odd_key,) if odd_key else ()), *body.problems),
+    )

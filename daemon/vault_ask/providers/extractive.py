@@ -1,0 +1,175 @@
+"""The generator that needs no model: it quotes the sentences of the notes that answer, word for word.
+
+Sentences are first ranked by the question's words in them and around them, then the best of those also by how close
+their vector lies to the question's, which alone can tell when note and question are in different languages.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vault_ask.answering.ports import Excerpt, Piece, Prompt, Quoted, Window
+from vault_ask.answering.sentences import LONGEST, Span, sentences
+from vault_ask.errors import ModelError
+from vault_ask.index.embedding import Embedder, Refused
+from vault_ask.index.terms import query_words, terms
+
+CANDIDATES = 16
+"""Sentences that are embedded for one answer: at 5 to 10 ms each, all they cost is a tenth of a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What a sentence's score is the weighted sum of; each part lies between 0 and 1 but for the closeness."""
+
+    words: float = 1.0
+    """Share of the question's idf mass whose words stand in the sentence."""
+    around: float = 0.25
+    """The same for the sentence with its neighbours and the headings above."""
+    passage: float = 0.5
+    """The passage's score as a share of the best passage's."""
+    rank: float = 0.2
+    """1 for the best passage, 1/2 for the second, and so on."""
+    closeness: float = 4.0
+    """Cosine of question and sentence above the mean of all candidates."""
+    new: float = 0.15
+    """Share of the sentence's words that the question does not hold: an answer says something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence of an excerpt and how well it seems to answer."""
+
+    excerpt: Excerpt
+    span: Span
+    place: int
+    score: float
+
+    @property
+    def text(self) -> str:
+        """The sentence, verbatim."""
+        return self.span.of(self.excerpt.text)
+
+
+class ExtractiveGenerator:
+    """Answers by quotes. `embedder` may be None, or fail: then words alone decide."""
+
+    def __init__(self, *, embedder: Embedder | None, answer_chars: int = 700, weights: Weights | None = None) -> None:
+        self._embedder = embedder
+        self._answer_chars = answer_chars
+        self._weights = weights or Weights()
+
+    @property
+    def name(self) -> str:
+        """The name that settings and status give it."""
+        return "extractive"
+
+    @property
+    def is_local(self) -> bool:
+        """It runs inside the daemon."""
+        return True
+
+    @property
+    def window(self) -> Window | None:
+        """It has no limit of its own."""
+        return None
+
+    async def reach(self) -> None:
+        """It is always there."""
+
+    async def stream(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
+        """Yield the quotes, the best first, at most `answer_chars` characters together."""
+        for quote in await asyncio.to_thread(self.quotes, prompt):
+            yield quote
+
+    def quotes(self, prompt: Prompt) -> list[Quoted]:
+        """Choose the quotes; what `stream` yields, for a caller that waits anyway."""
+        ranked = self._by_words(prompt)
+        ranked = self._by_closeness(prompt, ranked[:CANDIDATES]) + ranked[CANDIDATES:]
+        return [Quoted(c.excerpt.n, c.span.start, c.span.end) for c in _within(ranked, self._answer_chars)]
+
+    def _by_words(self, prompt: Prompt) -> list[Candidate]:
+        asked = _asked(prompt)
+        best = max((e.score for e in prompt.excerpts), default=0.0)
+        order = sorted(prompt.excerpts, key=lambda e: -e.score)
+        found: list[Candidate] = []
+        for rank, excerpt in enumerate(order, 1):
+            prior = self._weights.rank / rank
+            if best > 0:
+                prior += self._weights.passage * max(excerpt.score, 0.0) / best
+            found.extend(self._of_excerpt(asked, excerpt, prior))
+        return sorted(found, key=lambda c: -c.score)
+
+    def _of_excerpt(self, asked: "Asked", excerpt: Excerpt, prior: float) -> Iterable[Candidate]:
+        spans = sentences(excerpt.text, min(LONGEST, self._answer_chars))
+        bags = [frozenset(terms(span.of(excerpt.text), excerpt.language)) for span in spans]
+        above = frozenset(terms(" ".join((excerpt.title, *excerpt.heading_path)), excerpt.language))
+        for place, (span, bag) in enumerate(zip(spans, bags, strict=True)):
+            around = bag.union(above, *bags[max(0, place - 1) : place + 2])
+            score = (
+                prior
+                + self._weights.words * asked.share_in(bag)
+                + self._weights.around * asked.share_in(around)
+                + self._weights.new * asked.news_in(bag)
+            )
+            yield Candidate(excerpt, span, place, score)
+
+    def _by_closeness(self, prompt: Prompt, candidates: list[Candidate]) -> list[Candidate]:
+        """Add the vectors' say to the scores; without an embedder, or one that fails, leave them as they are."""
+        if self._embedder is None or not candidates:
+            return candidates
+        try:
+            asked = self._embedder.embed_query(prompt.query or prompt.question)
+            vectors = self._embedder.embed_passages([c.text for c in candidates])
+        except ModelError:
+            return candidates
+        cosines = [None if isinstance(v, Refused) else float(np.dot(asked, v)) for v in vectors]
+        known = [c for c in cosines if c is not None]
+        mean = sum(known) / len(known) if known else 0.0
+        weight = self._weights.closeness
+        closer = [
+            replace(c, score=c.score + weight * ((mean if cosine is None else cosine) - mean))
+            for c, cosine in zip(candidates, cosines, strict=True)
+        ]
+        return sorted(closer, key=lambda c: -c.score)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The question's words: each with the terms that match it and its weight."""
+
+    words: Mapping[str, tuple[str, ...]]
+    weights: Mapping[str, float]
+
+    def share_in(self, bag: frozenset[str]) -> float:
+        """Give the share of the question's weight whose words are in a bag of terms."""
+        total = sum(self.weights.values())
+        found = sum(w for word, w in self.weights.items() if not bag.isdisjoint(self.words[word]))
+        return found / total if total else 0.0
+
+    def news_in(self, bag: frozenset[str]) -> float:
+        """Give the share of a bag's terms that the question does not hold."""
+        known = {term for alternatives in self.words.values() for term in alternatives}
+        return len(bag - known) / len(bag) if bag else 0.0
+
+
+def _asked(prompt: Prompt) -> Asked:
+    languages = tuple(dict.fromkeys((prompt.language, *(e.language for e in prompt.excerpts))))
+    words = query_words(prompt.query or prompt.question, languages)
+    usual = max(prompt.idf.values(), default=1.0)
+    return Asked(words, {word: prompt.idf.get(word, usual) for word in words})
+
+
+def _within(ranked: Iterable[Candidate], room: int) -> list[Candidate]:
+    """Take the best that fit into the room, none of them twice."""
+    taken: list[Candidate] = []
+    said: set[str] = set()
+    for candidate in ranked:
+        text = " ".join(candidate.text.casefold().split())
+        if len(candidate.text) <= room and text not in said:
+            taken.append(candidate)
+            said.add(text)
+            room -= len(candidate.text)
+    return taken

@@ -1,0 +1,122 @@
+"""Hand-made hits and the events of an answer, for whoever tests what happens between them."""
+
+import asyncio
+from collections.abc import Sequence
+
+from vault_ask.answering.ask import AskVault, Generators
+from vault_ask.answering.ports import Generator, Turn
+from vault_ask.providers.extractive import ExtractiveGenerator
+from vault_ask.retrieval.hits import Hit, Retrieved, S
+from vault_ask.scope import OpenScope, PrivateScope, Question, Scope, Sensitivity
+from vault_ask.settings import ModelSettings
+from vault_ask.wire import (
+    AnswerEvent,
+    DeltaEvent,
+    DoneEvent,
+    ErrorEvent,
+    GroundingEvent,
+    SourcesEvent,
+)
+
+OPEN, PRIVATE = OpenScope(web_allowed=True), PrivateScope()
+
+
+def hit(
+    path: str,
+    body: str,
+    *,
+    score: float = 1.0,
+    line_start: int = 1,
+    headings: tuple[str, ...] = (),
+    block: str | None = None,
+    sensitivity: Sensitivity = Sensitivity.OPEN,
+    language: str = "en",
+    tokens: int = 0,
+) -> Hit[S]:
+    made: Hit[S] = Hit(
+        chunk_id=hash((path, line_start)),
+        path=path,
+        title=path.rpartition("/")[2].removesuffix(".md"),
+        heading_path=headings,
+        block=block,
+        body=body,
+        line_start=line_start,
+        line_end=line_start + body.count("\n"),
+        tokens=tokens or len(body.split()),
+        language=language,
+        sensitivity=sensitivity,
+        score=score,
+        provenance="both",
+    )
+    return made
+
+
+def retrieved(*hits: Hit[S], language: str = "en", closeness: float = 0.6, coverage: float = 1.0) -> Retrieved[S]:
+    found: Retrieved[S] = Retrieved(
+        hits=tuple(hits), language=language, idf={}, closeness=closeness, coverage=coverage, notices=()
+    )
+    return found
+
+
+class ScriptedRetrieve:
+    """Returns the hits that the scope may see; `asked` keeps the questions and scopes."""
+
+    def __init__(self, *hits: Hit[PrivateScope], language: str = "en", closeness: float = 0.6) -> None:
+        self._hits = hits
+        self._language = language
+        self._closeness = closeness
+        self.asked: list[tuple[str, Scope, str | None]] = []
+
+    async def __call__(self, question: str, *, scope: S, note: str | None) -> Retrieved[S]:
+        self.asked.append((question, scope, note))
+        visible = [h for h in self._hits if h.sensitivity <= scope.ceiling]
+        return retrieved(*visible, language=self._language, closeness=self._closeness)  # type: ignore[arg-type]
+
+
+def vault_of(
+    retrieve: ScriptedRetrieve,
+    configured: Generator,
+    *,
+    personal: Generator | None = None,
+    to_remote: bool = False,
+    **settings: float,
+) -> AskVault:
+    return AskVault(
+        retrieve=retrieve,
+        generators=Generators(configured, personal, ExtractiveGenerator(embedder=None)),
+        vault_name="My vault",
+        settings=ModelSettings(**settings),  # type: ignore[arg-type]
+        personal_to_remote_model=to_remote,
+    )
+
+
+def ask(
+    vault: AskVault, question: str, scope: Scope = OPEN, history: Sequence[Turn] = (), note: str | None = None
+) -> list[AnswerEvent]:
+    """Read a whole answer."""
+
+    async def read() -> list[AnswerEvent]:
+        return [e async for e in vault.answer(Question(question), scope=scope, history=tuple(history), note=note)]
+
+    return asyncio.run(read())
+
+
+def text_of(events: Sequence[AnswerEvent]) -> str:
+    return "".join(event.text for event in events if isinstance(event, DeltaEvent))
+
+
+def sources_of(events: Sequence[AnswerEvent]) -> SourcesEvent:
+    (event,) = (e for e in events if isinstance(e, SourcesEvent))
+    return event
+
+
+def grounding_of(events: Sequence[AnswerEvent]) -> GroundingEvent:
+    (event,) = (e for e in events if isinstance(e, GroundingEvent))
+    return event
+
+
+def end_of(events: Sequence[AnswerEvent]) -> DoneEvent | ErrorEvent:
+    assert sum(isinstance(e, DoneEvent | ErrorEvent) for e in events) == 1
+    last = events[-1]
+    assert isinstance(last, DoneEvent | ErrorEvent)
+    return last

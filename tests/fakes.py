@@ -1,0 +1,269 @@
+"""One fake for each port: small, in memory, and held to the port's contract by tests/contracts."""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
+from dataclasses import replace
+from queue import Empty, Queue
+from threading import Event, Lock
+from zlib import crc32
+
+import numpy as np
+
+from vault_ask.answering.ports import Piece, Prompt, Window
+from vault_ask.errors import DocumentVanished, ModelError, ModelRefused, SourceUnreachable
+from vault_ask.index.embedding import EmbeddingSpace, Refused, Vector
+from vault_ask.sources.port import Change, Deleted, Document, Entry, Rescan, SourceState, Trouble, Upserted
+
+
+class FakeSource:
+    """A vault in memory, for whoever stands right of `sources`. The tests play the owner with `put`, `move`, `away` ...
+
+    What the owner does reaches `changes` at once, as one batch a call. `tell(changes)` adds a batch of one's own.
+    """
+
+    def __init__(self, notes: Mapping[str, str | bytes] | None = None, *, name: str = "vault") -> None:
+        self._name = name
+        self._clock = 1_700_000_000
+        self._lock = Lock()
+        self._notes: dict[str, tuple[bytes, int]] = {}
+        self._links: dict[str, str] = {}
+        self._closed: tuple[str, ...] = ()
+        self._problems: tuple[Trouble, ...] = ()
+        self._away = False
+        self._mode = "stopped"
+        self._batches: Queue[list[Change]] = Queue()
+        self.reads: list[str] = []
+        for path, content in (notes or {}).items():
+            self._store(path, content)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def put(self, path: str, content: str | bytes) -> None:
+        """Create or change a note."""
+        self._store(path, content)
+        self.tell([Upserted(path)])
+
+    def remove(self, path: str) -> None:
+        """Delete a note."""
+        with self._lock:
+            del self._notes[path]
+        self.tell([Deleted(path)])
+
+    def move(self, old: str, new: str) -> None:
+        """Rename a note, which keeps its stamp but for the time of the rename."""
+        with self._lock:
+            content, _ = self._notes.pop(old)
+        self._store(new, content)
+        self.tell([Deleted(old), Upserted(new)])
+
+    def link(self, path: str, target: str) -> None:
+        """Put a link to a note: it can be read and is not listed."""
+        self._links[path] = target
+
+    def close(self, *folders: str) -> None:
+        """Make folders unreadable, and all others readable."""
+        self._closed = folders
+
+    def trouble(self, *problems: Trouble) -> None:
+        """Set what `problems` tells."""
+        self._problems = problems
+
+    def go_away(self) -> None:
+        """Unmount the vault."""
+        self._away = True
+
+    def come_back(self) -> None:
+        """Mount it again."""
+        self._away = False
+        self.tell([Rescan("the vault is back")])
+
+    def tell(self, batch: list[Change]) -> None:
+        """Let `changes` yield this batch."""
+        self._batches.put(batch)
+
+    def listing(self) -> list[Entry]:
+        self._refuse_absence()
+        with self._lock:
+            open_paths = [path for path in sorted(self._notes) if not self._is_closed(path)]
+            return [self._entry(path) for path in open_paths]
+
+    def unreadable(self) -> tuple[str, ...]:
+        return self._closed
+
+    def problems(self) -> tuple[Trouble, ...]:
+        return self._problems
+
+    def read(self, path: str) -> Document:
+        self._refuse_absence()
+        self.reads.append(path)
+        target = self._links.get(path, path)
+        with self._lock:
+            if target not in self._notes or self._is_closed(target):
+                raise DocumentVanished("The vault holds no note at this path that can be opened.")
+            entry = self._entry(target)
+            return Document(replace(entry, path=path), self._notes[target][0], target)
+
+    def changes(self, stop: Event) -> Iterator[list[Change]]:
+        try:
+            yield [Rescan("started")]
+            while not stop.is_set():
+                self._mode = "waiting" if self._away else "watching"
+                try:
+                    yield self._batches.get(timeout=0.05)
+                except Empty:
+                    yield []
+        finally:
+            self._mode = "stopped"
+
+    def state(self) -> SourceState:
+        return SourceState(self._mode, "A vault in memory.")
+
+    def _store(self, path: str, content: str | bytes) -> None:
+        with self._lock:
+            self._clock += 1
+            self._notes[path] = (content.encode() if isinstance(content, str) else content, self._clock)
+
+    def _entry(self, path: str) -> Entry:
+        content, stamp = self._notes[path]
+        return Entry(path, f"{stamp}-{len(content)}", len(content), float(stamp))
+
+    def _is_closed(self, path: str) -> bool:
+        return any(path.startswith(f"{folder}/") for folder in self._closed)
+
+    def _refuse_absence(self) -> None:
+        if self._away:
+            raise SourceUnreachable("The vault in memory is away; it comes back when the test says so.")
+
+
+class ScriptedGenerator:
+    """Yields its script: a piece is yielded, an error raised, an event waited for. `prompts` keeps what it was given.
+
+    `closed` is set when a stream ended, by itself or from outside.
+    """
+
+    def __init__(
+        self,
+        *script: Piece | ModelError | asyncio.Event,
+        name: str = "scripted",
+        is_local: bool = True,
+        window: Window | None = None,
+        away: ModelError | None = None,
+    ) -> None:
+        self._script = script
+        self._name = name
+        self._is_local = is_local
+        self._window = window
+        self._away = away
+        self.prompts: list[Prompt] = []
+        self.yielded = 0
+        self.closed = asyncio.Event()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def is_local(self) -> bool:
+        return self._is_local
+
+    @property
+    def window(self) -> Window | None:
+        return self._window
+
+    async def reach(self) -> None:
+        if self._away is not None:
+            raise self._away
+
+    async def stream(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
+        self.prompts.append(prompt)
+        try:
+            for step in self._script:
+                match step:
+                    case ModelError():
+                        raise step
+                    case asyncio.Event():
+                        await step.wait()
+                    case _:
+                        self.yielded += 1
+                        yield step
+        finally:
+            self.closed.set()
+
+
+class HashEmbedder:
+    """Embeds a text as the bag of its words, so that texts sharing words are near. `embedded` keeps every passage.
+
+    `fail_with(error)` makes it raise until `recover()`; a text that holds a word of `refuses` is refused.
+    """
+
+    def __init__(self, *, dimension: int = 64, max_tokens: int = 512, refuses: Sequence[str] = ()) -> None:
+        self._dimension = dimension
+        self._max_tokens = max_tokens
+        self._refuses = tuple(refuses)
+        self._error: ModelError | None = None
+        self.embedded: list[str] = []
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        return EmbeddingSpace(model="hash", dimension=self._dimension)
+
+    @property
+    def max_tokens(self) -> int:
+        return self._max_tokens
+
+    def fail_with(self, error: ModelError) -> None:
+        """Raise this from now on."""
+        self._error = error
+
+    def recover(self) -> None:
+        """Work again."""
+        self._error = None
+
+    def warm(self) -> None:
+        self._fail()
+
+    def count_tokens(self, text: str) -> int:
+        return len(_WORDS.findall(text))
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vector | Refused]:
+        self._fail()
+        self.embedded.extend(text for text in texts if text.strip("\0 \t\r\n"))
+        return [self._embed(text) for text in texts]
+
+    def embed_query(self, text: str) -> Vector:
+        self._fail()
+        result = self._embed(text)
+        if isinstance(result, Refused):
+            raise ModelRefused(f"The question could not be embedded: {result.reason}.")
+        return result
+
+    @staticmethod
+    def question_means() -> Mapping[str, Vector]:
+        return {}
+
+    def _embed(self, text: str) -> Vector | Refused:
+        if not text.strip("\0 \t\r\n"):
+            return Refused("the text is blank")
+        if any(word in text for word in self._refuses):
+            return Refused("the test said so")
+        return bag_of_words(text, self._dimension)
+
+    def _fail(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+
+_WORDS = re.compile(r"[^\W_]+")
+
+
+def bag_of_words(text: str, dimension: int) -> Vector:
+    """Give a unit vector of word counts, the same on every machine; scripts without spaces count by character."""
+    clean = text.replace("\0", "").casefold()
+    words = [part for word in _WORDS.findall(clean) for part in ([word] if word.isascii() else [word, *word])]
+    vector = np.zeros(dimension, np.float32)
+    for word in words or [clean]:
+        vector[crc32(word.encode("utf-8", "replace")) % dimension] += 1
+    return vector / np.float32(np.linalg.norm(vector))

@@ -1,0 +1,160 @@
+import pytest
+
+from vault_ask.errors import ConfigError
+from vault_ask.notes.model import FrontmatterState, Note
+from vault_ask.notes.parse import parse
+from vault_ask.notes.sensitivity import Rules
+from vault_ask.scope import Sensitivity
+
+SPELLINGS = [
+    "Private",
+    "Private/",
+    "/Private/",
+    "Private/**",
+    "Private\\",
+    "./Private",
+    "  Private/** ",
+    "PRİVATE",
+    "prıvate",
+]
+
+
+def personal(rules: Rules, path: str, resolved: str | None = None) -> bool:
+    return rules.classify(path, resolved, {}, FrontmatterState.NONE) is Sensitivity.PERSONAL
+
+
+def note(text: str, *, path: str = "N.md", paths: tuple[str, ...] = (), key: str = "sensitivity") -> Note:
+    return parse(path, text.encode(), Rules.compile(paths, key))
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_every_spelling_of_a_folder_means_it_and_all_below_it(spelling: str) -> None:
+    rules = Rules.compile([spelling], "sensitivity")
+    paths = ["Private/a.md", "Private/deep/b.md", "private/d.md", "Privateer/c.md", "Work/Private/e.md"]
+    assert [personal(rules, path) for path in paths] == [True, True, True, False, False]
+    assert rules.matches("Private/a.md") == (spelling.strip(),)
+
+
+def test_every_spelling_has_the_same_fingerprint_and_another_folder_has_another() -> None:
+    assert len({Rules.compile([spelling], "sensitivity").fingerprint for spelling in SPELLINGS}) == 1
+    others = [Rules.compile(["Private"], "x"), Rules.compile(["Work"], "sensitivity"), Rules.compile([], "sensitivity")]
+    assert len({rules.fingerprint for rules in [*others, Rules.compile(["Private"], "sensitivity")]}) == 4
+
+
+@pytest.mark.parametrize(
+    "pattern", ["Pri[vate/**", "", "   ", "..", "../x", "a/../b", "{a,b", "a]b", "[z-a]x", "x" * 5000]
+)
+def test_a_pattern_that_cannot_be_read_stops_the_start(pattern: str) -> None:
+    with pytest.raises(ConfigError, match="personal_paths"):
+        Rules.compile([pattern], "sensitivity")
+
+
+@pytest.mark.parametrize("pattern", ["**", "/", "./", "**/**"])
+def test_the_whole_vault_may_be_personal(pattern: str) -> None:
+    assert personal(Rules.compile([pattern], "sensitivity"), "Any/where.md")
+
+
+def test_a_pattern_that_matches_nothing_matches_nothing() -> None:
+    rules = Rules.compile(["Privat/**", "Private"], "sensitivity")
+    assert rules.matches("Private/a.md") == ("Private",)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hits", "misses"),
+    [
+        (
+            "**/Diary/*",
+            ["Diary/a.md", "x/diary/a.md", "x/Diary/deep/a.md", ".h/Diary/.a.md"],
+            ["Diary.md", "MyDiary/a.md"],
+        ),
+        ("Journal/20*", ["Journal/2024/a.md", "journal/20.md"], ["Journal/19/a.md", "x/Journal/20.md"]),
+        ("{Health,Money}/**", ["health/a.md", "Money/b/c.md"], ["Healthy/a.md"]),
+        ("[2020]/**", ["[2020]/a.md"], ["2020/a.md"]),
+        ("Secret.md", ["secret.md"], ["x/Secret.md", "Secret.md.md"]),
+        ("Ärenden", ["A\u0308renden/a.md", "ärenden/a.md"], ["Arenden/a.md"]),
+        ("Straße", ["STRASSE/a.md"], ["Strase/a.md"]),
+    ],
+)
+def test_globs_are_anchored_and_compared_composed_and_without_case(
+    pattern: str, hits: list[str], misses: list[str]
+) -> None:
+    rules = Rules.compile([pattern], "sensitivity")
+    assert [path for path in hits if not personal(rules, path)] == []
+    assert [path for path in misses if personal(rules, path)] == []
+
+
+def test_the_stricter_of_a_path_and_what_it_links_to_counts() -> None:
+    rules = Rules.compile(["Private/**"], "sensitivity")
+    assert personal(rules, "Work/alias.md", "Private/a.md")
+    assert personal(rules, "Private/alias.md", "Work/a.md")
+    assert not personal(rules, "Work/alias.md", "Work/a.md")
+
+
+@pytest.mark.parametrize("value", ["open", " Open ", '"OPEN"'])
+def test_the_notes_own_key_opens_it_wherever_it_lies(value: str) -> None:
+    opened = note(f"---\nSensitivity: {value}\n---\nx", path="Private/a.md", paths=("Private",))
+    assert (opened.sensitivity, opened.problems) == (Sensitivity.OPEN, ())
+
+
+@pytest.mark.parametrize(
+    ("value", "codes"),
+    [
+        ("personal", []),
+        ("true", []),
+        ("PERSONAL", []),
+        ('"true"', []),
+        ("false", ["sensitivity-value"]),
+        ("", ["sensitivity-value"]),
+        ("no", ["sensitivity-value"]),
+        ("[open]", ["sensitivity-value"]),
+        ("{open: open}", ["sensitivity-value"]),
+        ("0", ["sensitivity-value"]),
+        ("open #really", ["sensitivity-value"]),
+        ("opne", ["sensitivity-value"]),
+    ],
+)
+def test_any_other_value_of_the_key_makes_the_note_personal(value: str, codes: list[str]) -> None:
+    closed = note(f"---\ntitle: t\nsensitivity: {value}\n---\nx")
+    assert closed.sensitivity is Sensitivity.PERSONAL
+    assert [(problem.code, problem.line) for problem in closed.problems] == [(code, 3) for code in codes]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\ntitle: Clinic: second visit\npersonal: true\n---\nCANARY-A7\n",
+        "---\npersonal: true\ndue: 2026-02-30\n---\nCANARY-B7 loan\n",
+        "---\npersonal: true\nowner: @sam\n---\nCANARY-C7 salary\n",
+        "---\npersonal: true\nCANARY-D7 the block is never closed\n",
+        "---\ntitle: Trip: north\n---\nplain open text lingon\n",
+        "---\npersonal: open\npersonal: true\n---\nx",
+        "---\nPersonal: open\npersonal: true\n---\nx",
+        "---\npersonal: open\nx: no end\n",
+        "---\r\npersonal: true\r\n---\r\nx",
+        "\ufeff---\npersonal: true\n---\nx",
+        "--- \npersonal: true\n---\t\nx",
+        "---\n'personal': true\n---\nx",
+        "---\n  personal: true\nno end",
+        "---\nbase: &b {personal: true}\n<<: *b\n---\nx",
+    ],
+)
+def test_frontmatter_that_cannot_be_trusted_is_personal(text: str) -> None:
+    assert note(text, key="personal").sensitivity is Sensitivity.PERSONAL
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "personal: true\n",
+        "---\n\nA rule, then text.\n",
+        "---\nmeta:\n  personal: true\n---\n",
+        "\n---\npersonal: true\n---\n",
+    ],
+)
+def test_the_key_counts_only_where_obsidian_reads_it(text: str) -> None:
+    assert note(text, key="personal").sensitivity is Sensitivity.OPEN
+
+
+def test_a_utf16_notes_key_is_read() -> None:
+    content = "---\npersonal: true\n---\nx".encode("utf-16")
+    assert parse("a.md", content, Rules.compile([], "personal")).sensitivity is Sensitivity.PERSONAL

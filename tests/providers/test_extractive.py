@@ -1,0 +1,154 @@
+import asyncio
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from vault_ask.answering.ports import Excerpt, Prompt, Quoted
+from vault_ask.errors import ModelUnreachable
+from vault_ask.index.embedding import EmbeddingSpace, Refused, Vector
+from vault_ask.providers.extractive import CANDIDATES, ExtractiveGenerator
+
+
+class PointingEmbedder:
+    """Turns each text into the direction of the first word of `axes` that it holds; `seen` keeps what it was given."""
+
+    def __init__(self, *axes: frozenset[str], error: Exception | None = None) -> None:
+        self._axes = axes
+        self._error = error
+        self.seen: list[str] = []
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        return EmbeddingSpace(model="pointing", dimension=len(self._axes) + 1)
+
+    @property
+    def max_tokens(self) -> int:
+        return 512
+
+    def count_tokens(self, text: str) -> int:
+        return len(text.split())
+
+    def embed_query(self, text: str) -> Vector:
+        if self._error:
+            raise self._error
+        return self._vector(text)
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vector | Refused]:
+        self.seen.extend(texts)
+        return [Refused("blank") if "REFUSED" in text else self._vector(text) for text in texts]
+
+    def _vector(self, text: str) -> Vector:
+        vector = np.zeros(len(self._axes) + 1, dtype=np.float32)
+        place = next((i for i, words in enumerate(self._axes) if words & set(re.findall(r"\w+", text.lower()))), -1)
+        vector[place] = 1.0
+        return vector
+
+
+def excerpt(n: int, text: str, *, score: float = 1.0, language: str = "en", path: str = "") -> Excerpt:
+    path = path or f"Note {n}.md"
+    return Excerpt(
+        n=n,
+        path=path,
+        title=path.removesuffix(".md"),
+        heading_path=(),
+        text=text,
+        line_start=1,
+        line_end=1 + text.count("\n"),
+        score=score,
+        language=language,
+    )
+
+
+def quotes(question: str, *excerpts: Excerpt, language: str = "en", embedder: PointingEmbedder | None = None,
+           answer_chars: int = 700, idf: dict[str, float] | None = None) -> list[str]:  # fmt: skip
+    prompt = Prompt(question=question, language=language, excerpts=excerpts, query=question, idf=idf or {})
+    by_number = {e.n: e for e in excerpts}
+    found = ExtractiveGenerator(embedder=embedder, answer_chars=answer_chars).quotes(prompt)
+    return [by_number[q.n].text[q.start : q.end] for q in found]
+
+
+def test_the_sentence_that_answers_comes_first() -> None:
+    first, *_ = quotes(
+        "When does the rent go up?",
+        excerpt(1, "The flat has two rooms. The rent goes up to 9200 in May. The boiler is old."),
+        excerpt(2, "Grapefruit season starts in January.", score=0.2),
+    )
+    assert first == "The rent goes up to 9200 in May."
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "text", "answer"),
+    [
+        ("sv", "Vad kostar lägenheterna?", "Rött. Lägenheten kostar 9200 kronor.", "Lägenheten kostar 9200 kronor."),
+        ("tr", "Kira ne kadar?", "Ev büyük. Kiramız 9200 lira. Balkon var.", "Kiramız 9200 lira."),
+        ("zh", "房租是多少？", "公寓有两个房间。房租是9200元。锅炉很旧。", "房租是9200元。"),
+        ("ar", "كم الإيجار؟", "الشقة كبيرة. الإيجار 9200 كرونة. السخان قديم.", "الإيجار 9200 كرونة."),
+        ("ru", "Сколько стоит аренда?", "Дом красный. Аренда стоит 9200. Котёл старый.", "Аренда стоит 9200."),
+    ],
+)  # fmt: skip
+def test_it_answers_in_any_language(language: str, question: str, text: str, answer: str) -> None:
+    assert quotes(question, excerpt(1, text, language=language), language=language)[0] == answer
+
+
+def test_vectors_find_the_answer_where_note_and_question_share_no_word() -> None:
+    note = excerpt(1, "Huset är rött. Hyran höjs till 9200. Pannan är gammal.", language="sv")
+    embedder = PointingEmbedder(frozenset({"rent", "hyran"}))
+    assert quotes("What about the rent?", note, embedder=embedder)[0] == "Hyran höjs till 9200."
+
+
+def test_an_embedder_that_fails_costs_nothing_but_its_say() -> None:
+    note = excerpt(1, "The house is red. The rent is 9200. The boiler is old.")
+    away = PointingEmbedder(error=ModelUnreachable("away"))
+    assert quotes("What is the rent?", note, embedder=away) == quotes("What is the rent?", note)
+
+
+def test_a_sentence_without_a_vector_keeps_its_place() -> None:
+    note = excerpt(1, "The house is red. The rent is 9200 REFUSED. The boiler is old.")
+    embedder = PointingEmbedder(frozenset({"nothing"}))
+    assert quotes("What is the rent?", note, embedder=embedder)[0] == "The rent is 9200 REFUSED."
+
+
+def test_only_the_best_sentences_are_embedded() -> None:
+    note = excerpt(1, " ".join(f"Sentence number {i} is about things." for i in range(60)) + " The rent is 9200.")
+    embedder = PointingEmbedder(frozenset({"rent"}))
+    quotes("What is the rent?", note, embedder=embedder)
+    assert len(embedder.seen) == CANDIDATES
+    assert "The rent is 9200." in embedder.seen
+
+
+def test_rare_words_weigh_more_than_common_ones() -> None:
+    note = excerpt(1, "What is the thing that is the most of all? Zanzibar has cloves.")
+    idf = {"what": 0.0, "is": 0.0, "the": 0.0, "of": 0.1, "zanzibar": 6.0}
+    assert quotes("What is the thing of Zanzibar?", note, idf=idf)[0] == "Zanzibar has cloves."
+
+
+@pytest.mark.parametrize("room", [80, 200, 700])
+def test_quotes_never_take_more_than_their_room(room: int) -> None:
+    texts = [excerpt(n, " ".join(f"The rent of flat {n}-{i} is {i} crowns." for i in range(40))) for n in range(1, 5)]
+    found = quotes("What is the rent?", *texts, answer_chars=room)
+    assert 0 < sum(map(len, found)) <= room
+
+
+def test_a_sentence_longer_than_the_room_is_quoted_in_part() -> None:
+    found = quotes("What is the rent?", excerpt(1, "The rent is 9200 " + "and so on " * 60), answer_chars=80)
+    assert found
+    assert found[0].startswith("The rent is 9200")
+    assert len(found[0]) <= 80
+
+
+def test_nothing_is_quoted_twice() -> None:
+    same = "The rent is 9200."
+    found = quotes("What is the rent?", excerpt(1, same), excerpt(2, same, score=0.5))
+    assert found == [same]
+
+
+def test_a_stream_yields_the_quotes_as_places_in_the_excerpts() -> None:
+    note = excerpt(3, "The rent is 9200.")
+    prompt = Prompt(question="What is the rent?", language="en", excerpts=(note,))
+
+    async def read() -> list[object]:
+        return [piece async for piece in ExtractiveGenerator(embedder=None).stream(prompt)]
+
+    assert asyncio.run(read()) == [Quoted(3, 0, 17)]
