@@ -12,7 +12,7 @@ import numpy as np
 
 from vault_ask.answering.ports import Piece, Prompt, Window
 from vault_ask.errors import DocumentVanished, ModelError, ModelRefused, SourceUnreachable
-from vault_ask.index.embedding import EmbeddingSpace, Refused, Vector
+from vault_ask.index.embedding import EmbeddingSpace, Priors, Refused, Vector
 from vault_ask.sources.port import Change, Deleted, Document, Entry, Rescan, SourceState, Trouble, Upserted
 
 
@@ -240,9 +240,8 @@ class HashEmbedder:
             raise ModelRefused(f"The question could not be embedded: {result.reason}.")
         return result
 
-    @staticmethod
-    def question_means() -> Mapping[str, Vector]:
-        return {}
+    def priors(self) -> Priors:
+        return Priors()
 
     def _embed(self, text: str) -> Vector | Refused:
         if not text.strip("\0 \t\r\n"):

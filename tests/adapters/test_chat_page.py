@@ -473,3 +473,11 @@ def test_a_connection_that_closes_without_an_end_is_a_failure_and_crlf_frames_ar
     expect(page.locator(last(".answer"))).to_have_text(re.compile("Rent is 9200 from May."))
     expect(page.locator(last(".failed"))).to_contain_text("The connection broke off. The answer above is incomplete.")
     expect(page.locator(last(".foot"))).to_be_empty()
+
+
+@pytest.mark.parametrize("text", ["> " * 3_000 + "deep", "# a\n" * 1_000, "**==" * 1_000, "- " * 500, "`a" * 1_000])
+def test_odd_markup_from_a_model_never_breaks_the_answer(page: Page, doors: ScriptedDoors, text: str) -> None:
+    doors.script = (sources_event(RENT), DeltaEvent(text=f"{text}\n\nRent is 9200 [1]."), *SIMPLE[3:])
+    ask(page, "odd")
+    expect(page.locator(last(".answer > *")).last).to_contain_text("Rent is 9200")
+    expect(page.locator(last(".sources h3"))).to_have_text("Sources")

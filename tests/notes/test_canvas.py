@@ -49,6 +49,11 @@ def test_each_line_of_a_card_is_quoted_exactly_as_the_file_has_it() -> None:
     assert all(one.body in note.lines[one.line_start - 1] for one in made)
 
 
+def test_an_escaped_backslash_before_an_n_is_no_line_break() -> None:
+    made = chunks(canvas(r'{"nodes":[{"type":"text","text":"C:\\new\\table\nnext"}]}'))
+    assert [one.body for one in made] == [r"C:\\new\\table", "next"]
+
+
 def test_words_hidden_by_escapes_are_found_through_the_prelude() -> None:
     assert "In März." in chunks(canvas(BOARD))[3].prelude
 

@@ -177,6 +177,11 @@ def test_a_base64_line_is_apart_from_the_text_around_it() -> None:
     assert [(block.line_start, block.embeddable) for block in found.blocks] == [(1, True), (2, False), (3, True)]
 
 
+def test_a_bare_run_of_base64_is_no_text_and_a_long_address_is() -> None:
+    found = read("QUJDREVG" * 40 + "\n\n" + "https://example.org/" + "long-path.of/words?q=" * 30)
+    assert [block.embeddable for block in found.blocks] == [False, True]
+
+
 def test_wrapped_base64_is_no_text() -> None:
     found = read(
         "key:\n\n" + ("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2\n" * 4) + "QUJD==\n\nafter"

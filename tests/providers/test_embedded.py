@@ -123,7 +123,7 @@ def test_a_missing_wheel_is_named_with_its_command(tmp_path: Path, monkeypatch: 
 
 
 def test_question_means_hold_every_language_and_their_mean(embedder: EmbeddedEmbedder) -> None:
-    means = embedder.question_means()
+    means = embedder.priors().questions
     languages = [name for name in means if name != "und"]
     assert {"en", "de", "sv", "tr", "zh", "ar"} <= set(languages)
     assert all(mean.shape == (384,) and mean.dtype == np.float32 for mean in means.values())
@@ -131,7 +131,7 @@ def test_question_means_hold_every_language_and_their_mean(embedder: EmbeddedEmb
 
 
 def test_a_language_mean_lies_nearest_to_questions_of_that_language(embedder: EmbeddedEmbedder) -> None:
-    means = embedder.question_means()
+    means = embedder.priors().questions
     centred = {name: mean - means["und"] for name, mean in means.items() if name != "und"}
     for language, question in {"de": "Wann blüht der Flieder?", "tr": "Leylak ne zaman açar?"}.items():
         vector = embedder.embed_query(question) - means["und"]

@@ -93,7 +93,8 @@ def test_a_text_the_server_finds_too_long_is_embedded_in_pieces(server: OllamaSt
     assert refused(results) == []
     assert math.isclose(float(np.linalg.norm(results[1])), 1, abs_tol=1e-5)
     pieces = [text for text in embedded(server) if text not in {"heron", "egret"}]
-    assert " ".join("".join(pieces).split()) == long, "no word is lost"
+    assert " ".join("".join(pieces).split()) == long, "nothing is lost"
+    assert [word for piece in pieces for word in piece.split()] == long.split(), "no word is cut"
     assert all(len(text.encode()) <= 300 for text in pieces)
 
 
@@ -247,12 +248,19 @@ def test_something_else_than_ollama_is_named_as_such(server: OllamaStandIn) -> N
         _ = embedder_of(server).space
 
 
-def test_a_private_sounding_name_that_leads_outside_gets_no_note(monkeypatch: pytest.MonkeyPatch) -> None:
-    outside = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("93.184.215.14", 11434))]
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_arguments, **_named: outside)
-    settings = EmbeddingSettings(provider="ollama", model="bge-m3", ollama_url="http://ollama.lan:11434")
+def test_a_private_sounding_name_that_leads_outside_gets_no_note(
+    server: OllamaStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = int(server.url.rpartition(":")[2])
+    answers = ["93.184.215.14", *["127.0.0.1"] * 5]
+    monkeypatch.setattr(
+        socket, "getaddrinfo", lambda *_, **__: [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (answers.pop(0), port))]
+    )
+    settings = EmbeddingSettings(provider="ollama", model="bge-m3", ollama_url=f"http://ollama.lan:{port}")
     with pytest.raises(ModelRefused, match=r"leads to a machine outside your network.*allow_hosts"):
         _ = OllamaEmbedder(settings).space
+    assert server.requests == []
+    assert OllamaEmbedder(settings).space.dimension == 32, "the same name leads to the owner's machine now"
 
 
 def test_neither_proxy_nor_key_of_the_environment_is_used(

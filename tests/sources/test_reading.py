@@ -39,11 +39,29 @@ def test_link_to_a_note_reads_as_the_note_it_leads_to(tmp_path: Path) -> None:
     vault = case_34(tmp_path)
     (vault / "Work/folder").symlink_to("../Private")
     (vault / "chain.md").symlink_to("Work/alias.md")
+    (vault / "round.md").symlink_to(tmp_path / "way" / "Private/a.md")
+    (tmp_path / "way").symlink_to(vault)
     source = folder_source(vault)
-    for path in ("Work/alias.md", "Work/folder/a.md", "chain.md", "Work/loop/Private/a.md", "Work/loop/Work/alias.md"):
+    for path in (
+        "Work/alias.md",
+        "Work/folder/a.md",
+        "chain.md",
+        "round.md",
+        "Work/loop/Private/a.md",
+        "Work/loop/Work/alias.md",
+    ):
         document = source.read(path)
         assert (document.entry.path, document.resolved_path) == (path, "Private/a.md")
         assert document.content == b"CANARY-S\n"
+
+
+def test_link_to_a_note_outside_the_vault_is_not_read(tmp_path: Path) -> None:
+    vault, outside = fill(tmp_path / "vault", {"a.md": "a"}), fill(tmp_path / "vault-outside", {"Deep/b.md": "OUTSIDE"})
+    (vault / "file.md").symlink_to(outside / "Deep/b.md")
+    (vault / "folder").symlink_to("../vault-outside")
+    for path in ("file.md", "folder/Deep/b.md"):
+        with pytest.raises(DocumentVanished):
+            folder_source(vault).read(path)
 
 
 def test_link_does_not_bring_back_what_is_excluded_or_hidden(tmp_path: Path) -> None:
@@ -169,7 +187,7 @@ class _WrittenMeanwhile:
     def fileno(self) -> int:
         return self._file.fileno()
 
-    def read(self, size: int) -> bytes:
-        content = self._file.read(size)
+    def read(self) -> bytes:
+        content = self._file.read()
         self._write()
         return content

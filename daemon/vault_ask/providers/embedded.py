@@ -5,7 +5,7 @@ What happens to one text is here; the model's files and how it runs are in e5_fi
 
 import ctypes
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vault_ask.errors import ConfigError, ModelRefused
-from vault_ask.index.embedding import EmbeddingSpace, Refused, Vector
+from vault_ask.index.embedding import EmbeddingSpace, Priors, Refused, Vector
 from vault_ask.providers.e5_files import ensure_built
 from vault_ask.providers.e5_weights import find_weights
 from vault_ask.settings import EmbeddingSettings
@@ -97,10 +97,11 @@ class EmbeddedEmbedder:
             raise ModelRefused(f"The question could not be embedded: {result.reason}. Ask it in other words.")
         return result
 
-    @staticmethod
-    def question_means() -> Mapping[str, Vector]:
-        """Give the mean unit vector of questions by language (ISO 639-1), and of all languages under `und`."""
-        return _question_means()
+    def priors(self) -> Priors:
+        """Give the means of passages and of questions that ship with the model; none for prefixes of the owner's."""
+        space = self.space
+        as_measured = (space.query_prefix, space.passage_prefix) == (QUERY_PREFIX, PASSAGE_PREFIX)
+        return _priors() if as_measured else Priors()
 
     def _embed(self, model: "E5Model", prefix: str, text: str) -> Vector | Refused:
         bare = model.first_tokens(text, 1)
@@ -127,10 +128,15 @@ class EmbeddedEmbedder:
 
 
 @cache
-def _question_means() -> Mapping[str, Vector]:
-    packed = files("vault_ask.providers") / "data" / "e5_question_means.npz"
+def _priors() -> Priors:
+    """Read what scripts/make_means.py wrote."""
+    packed = files("vault_ask.providers") / "data" / "e5_means.npz"
+    means: dict[str, dict[str, Vector]] = {"passage": {}, "question": {}}
     with packed.open("rb") as file, np.load(file) as arrays:
-        return {str(name): arrays[name].astype(np.float32) for name in arrays.files}
+        for name in arrays.files:
+            kind, _, language = name.partition(":")
+            means[kind][language] = arrays[name].astype(np.float32)
+    return Priors(means["passage"], means["question"])
 
 
 def _give_memory_back() -> None:

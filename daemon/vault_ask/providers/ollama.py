@@ -5,7 +5,7 @@ How one server is spoken to is in ollama_server; here is what becomes of a text 
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vault_ask.errors import ConfigError, ModelError, ModelRefused, ModelUnreachable
-from vault_ask.index.embedding import EmbeddingSpace, Refused, Vector
+from vault_ask.index.embedding import EmbeddingSpace, Priors, Refused, Vector
 from vault_ask.providers.ollama_models import is_hosted, known_model, only_embeds
 from vault_ask.providers.ollama_server import InputFailed, OllamaAddress, OllamaServer, TookTooLong, TooLong
 from vault_ask.settings import EmbeddingSettings, is_private_host
@@ -121,10 +121,9 @@ class OllamaEmbedder:
             raise ModelRefused(f"The question could not be embedded: {result.reason}. Ask it in other words.")
         return result
 
-    @staticmethod
-    def question_means() -> Mapping[str, Vector]:
-        """Give nothing: the question means of these models are not known and have to be estimated."""
-        return {}
+    def priors(self) -> Priors:
+        """Give nothing: the means of these models are not known; the vault's own have to do."""
+        return Priors()
 
     def _input(self, prefix: str, text: str) -> "_Input | None":
         """Make what is sent of a text: NUL and half surrogates out, cut to the longest input; None when blank."""
