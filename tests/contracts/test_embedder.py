@@ -115,3 +115,10 @@ def test_several_threads_get_what_one_thread_gets(embedder: Embedder) -> None:
         rounds = list(threads.map(lambda _round: [embedder.embed_query(text) for text in TEXTS], range(4)))
     for found in rounds:
         np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_means_that_ship_with_a_model_lie_in_its_space(embedder: Embedder) -> None:
+    priors = embedder.priors()
+    for means in (priors.questions, priors.passages):
+        assert ("und" in means) == bool(means)
+        assert {mean.shape for mean in means.values()} <= {(embedder.space.dimension,)}

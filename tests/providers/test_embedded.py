@@ -122,12 +122,12 @@ def test_a_missing_wheel_is_named_with_its_command(tmp_path: Path, monkeypatch: 
         EmbeddedEmbedder(EmbeddingSettings(), tmp_path).warm()
 
 
-def test_question_means_hold_every_language_and_their_mean(embedder: EmbeddedEmbedder) -> None:
-    means = embedder.priors().questions
-    languages = [name for name in means if name != "und"]
-    assert {"en", "de", "sv", "tr", "zh", "ar"} <= set(languages)
-    assert all(mean.shape == (384,) and mean.dtype == np.float32 for mean in means.values())
-    np.testing.assert_allclose(means["und"], np.mean([means[name] for name in languages], axis=0), atol=1e-6)
+def test_shipped_means_hold_every_language_and_their_mean(embedder: EmbeddedEmbedder) -> None:
+    for means in (embedder.priors().questions, embedder.priors().passages):
+        languages = [name for name in means if name != "und"]
+        assert {"en", "de", "sv", "tr", "zh", "ar"} <= set(languages)
+        assert all(mean.shape == (384,) and mean.dtype == np.float32 for mean in means.values())
+        np.testing.assert_allclose(means["und"], np.mean([means[name] for name in languages], axis=0), atol=1e-6)
 
 
 def test_a_language_mean_lies_nearest_to_questions_of_that_language(embedder: EmbeddedEmbedder) -> None:
@@ -136,6 +136,11 @@ def test_a_language_mean_lies_nearest_to_questions_of_that_language(embedder: Em
     for language, question in {"de": "Wann blüht der Flieder?", "tr": "Leylak ne zaman açar?"}.items():
         vector = embedder.embed_query(question) - means["und"]
         assert max(centred, key=lambda name: float(centred[name] @ vector)) == language
+
+
+def test_shipped_means_are_only_given_for_the_prefixes_they_were_made_with(models: Path) -> None:
+    assert EmbeddedEmbedder(EmbeddingSettings(query_prefix="query: "), models).priors().questions
+    assert not EmbeddedEmbedder(EmbeddingSettings(query_prefix="Q: "), models).priors().questions
 
 
 MEASURE = """
