@@ -41,6 +41,10 @@ class FakeSource:
     def name(self) -> str:
         return self._name
 
+    @property
+    def identity(self) -> str:
+        return f"fake:{self._name}"
+
     def put(self, path: str, content: str | bytes) -> None:
         """Create or change a note."""
         self._store(path, content)

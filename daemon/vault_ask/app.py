@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cached_property, partial
 from threading import Event, Thread
 from typing import Any, TypeVar, assert_never
@@ -14,9 +15,9 @@ import structlog
 from vault_ask.answering.ask import AskVault, Generators
 from vault_ask.answering.ports import Generator, Turn
 from vault_ask.answering.searching import search_response
-from vault_ask.errors import ConfigError, VaultAskError
+from vault_ask.errors import VaultAskError
 from vault_ask.index.embedding import Embedder
-from vault_ask.index.files import IndexFiles, refuse_data_in_vault
+from vault_ask.index.files import IndexFiles
 from vault_ask.index.view import Index
 from vault_ask.ingest.backlog import BacklogState
 from vault_ask.ingest.follower import Follower
@@ -59,9 +60,6 @@ def make_embedder(settings: Settings, tell: Callable[[str], None] | None = None)
 
 def make_source(settings: Settings) -> VaultSource:
     """Pick the source of notes. Raises ConfigError when no vault is named or the data folder lies inside it."""
-    if settings.vault.path is None:
-        raise ConfigError("No vault is named. Give its folder with --vault, or set vault.path in config.yaml.")
-    refuse_data_in_vault(settings.data, settings.vault.path)
     return FolderSource(settings.vault, data=settings.data)
 
 
@@ -219,6 +217,17 @@ class Daemon(Library):
         """Tell how the daemon is doing, as a reader with this ceiling sees it."""
         return await self._in_thread(partial(self.describe, ceiling))
 
+    def retrieve(self, question: str, *, scope: S, **how: Any) -> Retrieved[S]:  # noqa: ANN401 - passed through
+        """Retrieve as a library does, and say so while the index is still being built."""
+        found: Retrieved[S] = super().retrieve(question, scope=scope, **how)
+        snapshot = self._progress.snapshot
+        if snapshot.phase != "indexing" or self._follower.caught_up:
+            return found
+        notice = (
+            f"The vault is still being indexed ({snapshot.done} of {snapshot.total} notes); ask again later for more."
+        )
+        return replace(found, notices=(*found.notices, notice))
+
     def describe(self, ceiling: Sensitivity) -> StatusResponse:
         """Describe the running daemon."""
         backlog = self._workshop.backlog
@@ -262,8 +271,7 @@ class Daemon(Library):
                 fresh = Workshop(writer, self._tools, progress)
                 fresh.backlog.bind()
                 fresh.bring_up_to_date(self._stop)
-                if self._stop.is_set():
-                    raise _Interrupted
+                self._refuse_if_stopping()
                 self._close()
                 fresh.bring_up_to_date(self._stop)
             self._open()
@@ -272,6 +280,10 @@ class Daemon(Library):
         except VaultAskError as error:
             self._warning = f"The rebuild stopped: {error}"
             log.warning("rebuild stopped", sentence=str(error))
+
+    def _refuse_if_stopping(self) -> None:
+        if self._stop.is_set():
+            raise _Interrupted
 
 
 class _Interrupted(Exception):

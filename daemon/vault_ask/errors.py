@@ -9,6 +9,8 @@
     ├── SourceError
     │   ├── SourceUnreachable     the vault is away for now: wait, keep what is indexed, try again
     │   └── SourceRefused         the vault cannot be read until the owner changes something
+    ├── IndexFailed               SQLite could not do what was asked of the index
+    │   └── IndexDamaged          the index file is damaged; it is set aside and built anew from the vault
     ├── DocumentVanished          a listed document was gone when it was read; a later change tells more
     ├── ModelError
     │   ├── ModelUnreachable      nobody answered: try again later
@@ -56,6 +58,14 @@ class SourceUnreachable(SourceError):
 
 class SourceRefused(SourceError):
     """The vault cannot be read until the owner changes something."""
+
+
+class IndexFailed(VaultAskError):
+    """SQLite could not do what was asked of the index."""
+
+
+class IndexDamaged(IndexFailed):
+    """The index file is damaged; the vault is untouched."""
 
 
 class DocumentVanished(VaultAskError):

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from threading import Event
 
 from vault_ask.app import make_embedder, make_source, make_tools
-from vault_ask.errors import DocumentVanished, EmbeddingSpaceChanged, ModelError, NoIndex, SourceUnreachable
+from vault_ask.errors import DocumentVanished, EmbeddingSpaceChanged, ModelError, NoIndex
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.view import Index, Known
 from vault_ask.index.writer import IndexWriter
-from vault_ask.ingest.ingest import Report, content_hash, suddenly_empty
-from vault_ask.ingest.plan import Plan, SuddenlyEmpty, make_plan
+from vault_ask.ingest.ingest import Report, checked, content_hash
+from vault_ask.ingest.plan import Plan, make_plan
 from vault_ask.ingest.progress import Progress, Snapshot
 from vault_ask.ingest.workshop import Workshop, open_writer, rebuilding
 from vault_ask.scope import PrivateScope
@@ -63,9 +63,7 @@ def dry_run(settings: Settings, *, rebuild: bool) -> Plan:
     known: dict[str, Known] = {}
     if not rebuild:
         known = _known(settings)
-    plan = make_plan(source.listing(), known, unreadable=source.unreadable())
-    if isinstance(plan, SuddenlyEmpty):
-        raise SourceUnreachable(suddenly_empty(plan.indexed))
+    plan = checked(make_plan(source.listing(), known, unreadable=source.unreadable()))
 
     def really_changed(path: str) -> bool:
         try:

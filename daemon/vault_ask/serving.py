@@ -6,14 +6,11 @@ from collections.abc import Callable
 import uvicorn
 
 from vault_ask.adapters.auth import check_bind
-from vault_ask.adapters.http import make_http
+from vault_ask.adapters.http import make_http, uvicorn_options
 from vault_ask.app import Daemon, make_embedder
 from vault_ask.errors import ConfigError
 from vault_ask.scope import Sensitivity
 from vault_ask.settings import ServerSettings, Settings
-
-GRACE_SECONDS = 3
-"""Time for open answers to end once the daemon is told to stop."""
 
 
 def serve(settings: Settings, *, rebuild: bool, tell: Callable[[str], None]) -> None:
@@ -31,10 +28,7 @@ def serve(settings: Settings, *, rebuild: bool, tell: Callable[[str], None]) -> 
     daemon.start(rebuild=rebuild)
     try:
         tell(f"vault-ask serves {daemon.vault_name!r}. Open {_address(settings.server, listener)}/chat")
-        config = uvicorn.Config(
-            app, log_config=None, access_log=False, server_header=False, timeout_graceful_shutdown=GRACE_SECONDS
-        )
-        uvicorn.Server(config).run(sockets=[listener])
+        uvicorn.Server(uvicorn.Config(app, **uvicorn_options(settings.server))).run(sockets=[listener])
     finally:
         listener.close()
         daemon.stop()

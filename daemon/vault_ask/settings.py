@@ -13,7 +13,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -52,6 +52,11 @@ class VaultSettings(Section):
     rescan_minutes: float = Field(
         default=60.0, gt=0, description="Minutes between two full comparisons, whatever the watcher said."
     )
+
+    @field_validator("path")
+    @classmethod
+    def _path_of_the_home(cls, path: Path | None) -> Path | None:
+        return path.expanduser() if path else None
 
 
 class SensitivitySettings(Section):
@@ -209,6 +214,11 @@ class Settings(BaseSettings):
         default=None, description="The token callers must show; from VAULTASK_API_TOKEN only."
     )
 
+    @field_validator("data")
+    @classmethod
+    def _data_of_the_home(cls, data: Path) -> Path:
+        return data.expanduser()
+
 
 def load_settings(*, config: Path | None = None, overrides: Mapping[str, Any] | None = None) -> Settings:
     """Build the configuration from its four sources.
@@ -217,7 +227,7 @@ def load_settings(*, config: Path | None = None, overrides: Mapping[str, Any] | 
     one. `overrides` are nested values of the command line. Raises ConfigError with one line a mistake.
     """
     file = _config_file(config, os.environ)
-    values = _read_yaml(file) if file else {}
+    values = _anchored(_read_yaml(file), file) if file else {}
     _refuse_unknown_names(os.environ)
 
     class Loaded(Settings):
@@ -227,8 +237,8 @@ def load_settings(*, config: Path | None = None, overrides: Mapping[str, Any] | 
             settings_cls: type[BaseSettings],
             init_settings: PydanticBaseSettingsSource,
             env_settings: PydanticBaseSettingsSource,
-            dotenv_settings: PydanticBaseSettingsSource,
-            file_secret_settings: PydanticBaseSettingsSource,
+            dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the library passes it by name
+            file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the library passes it by name
         ) -> tuple[PydanticBaseSettingsSource, ...]:
             return (init_settings, env_settings, InitSettingsSource(settings_cls, init_kwargs=values))
 
@@ -278,6 +288,17 @@ def _read_yaml(file: Path) -> dict[str, Any]:
         raise ConfigError(
             f"{file} holds a secret. Move it to the environment as VAULTASK_API_TOKEN and remove it here."
         )
+    return values
+
+
+def _anchored(values: dict[str, Any], file: Path) -> dict[str, Any]:
+    """Let relative folders of a configuration file mean the same from wherever vault-ask is started."""
+    folder = file.resolve().parent
+    if isinstance(values.get("data"), str):
+        values["data"] = folder / Path(values["data"]).expanduser()
+    vault = values.get("vault")
+    if isinstance(vault, dict) and isinstance(vault.get("path"), str):
+        vault["path"] = folder / Path(vault["path"]).expanduser()
     return values
 
 

@@ -152,3 +152,7 @@ def test_a_stream_yields_the_quotes_as_places_in_the_excerpts() -> None:
         return [piece async for piece in ExtractiveGenerator(embedder=None).stream(prompt)]
 
     assert asyncio.run(read()) == [Quoted(3, 0, 17)]
+
+
+def test_a_passage_of_headings_alone_is_quoted_by_its_first_line() -> None:
+    assert quotes("What is the rent?", excerpt(1, "\n## Rent 9200\n\n## Deposit")) == ["## Rent 9200"]

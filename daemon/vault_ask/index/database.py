@@ -7,7 +7,8 @@ hostile SQL: nobody sends us SQL.
 """
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import apsw
 import sqlite_vec
 
-from vault_ask.errors import ConfigError
+from vault_ask.errors import ConfigError, IndexDamaged, IndexFailed
 from vault_ask.index.migrations import migrate
 from vault_ask.index.terms import split_mark, terms
 from vault_ask.scope import Sensitivity
@@ -89,6 +90,24 @@ def connect_statistics(path: Path) -> apsw.Connection:
 def fetch(connection: apsw.Connection, sql: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Run a query to its end: a KNN cursor that is left open blocks checkpoints."""
     return connection.execute(sql, bindings).fetchall()
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn SQLite's errors into ours. Raises IndexDamaged, IndexFailed."""
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise IndexDamaged(
+            "The index file is damaged. The vault is untouched: restart vault-ask, or run `vault-ask index`, and the "
+            "damaged file is set aside and a new index built."
+        ) from error
+    except apsw.FullError as error:
+        raise IndexFailed("The disk of the data folder is full, so nothing more can be indexed. Make room.") from error
+    except apsw.Error as error:
+        raise IndexFailed(
+            f"The index could not be used ({type(error).__name__}). If this repeats, run `vault-ask index --rebuild`."
+        ) from error
 
 
 def has_vectors(connection: apsw.Connection) -> bool:

@@ -97,12 +97,3 @@ class IndexFiles:
 
     def _numbered(self, number: int) -> Path:
         return self.data / f"index-{number}.sqlite"
-
-
-def refuse_data_in_vault(data: Path, vault: Path) -> None:
-    """Refuse a data folder inside the vault: the daemon never writes there, and devices would sync the index."""
-    if data.resolve().is_relative_to(vault.resolve()):
-        raise ConfigError(
-            f"The data folder {data} lies inside the vault {vault}, where vault-ask never writes. "
-            "Name a folder elsewhere with --data."
-        )

@@ -18,7 +18,7 @@ import numpy as np
 
 from vault_ask.errors import NoIndex
 from vault_ask.index import vectors
-from vault_ask.index.database import Views, connect_reader, connect_statistics, fetch
+from vault_ask.index.database import Views, connect_reader, connect_statistics, fetch, translated
 from vault_ask.index.embedding import Vector
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.statistics import Centring
@@ -153,13 +153,14 @@ class VaultView(Generic[S]):
     def matching(self, query: str, k: int) -> list[tuple[int, float]]:
         """Find the k best chunks for an FTS5 query, as (chunk, -bm25), best first.
 
-        `query` is made by retrieval from quoted words only. bm25() is sorted by, not `rank`: 1.3-2.7 times faster.
+        `query` is made by retrieval from quoted words only. Raises IndexFailed. bm25() is sorted by, not `rank`: 1.3-2.7 times faster.
         """
-        rows = fetch(
-            self._db,
-            f"SELECT id, score FROM {self._views.words} WHERE query MATCH ? ORDER BY score LIMIT ?",
-            (query, k),
-        )
+        with translated():
+            rows = fetch(
+                self._db,
+                f"SELECT id, score FROM {self._views.words} WHERE query MATCH ? ORDER BY score LIMIT ?",
+                (query, k),
+            )
         return [(chunk, -score) for chunk, score in rows]
 
     def passages(self, chunks: Sequence[int]) -> dict[int, Passage[S]]:
@@ -262,11 +263,12 @@ class Index:
     def open(self, scope: S) -> Iterator[VaultView[S]]:
         """Open a view at a scope, inside one read transaction.
 
-        Raises NoIndex while there is no index file.
+        Raises NoIndex while there is no index file, and IndexFailed or IndexDamaged here or while the view is read.
         """
-        reader = self._reader(scope.ceiling)
-        with reader.transaction():
-            yield VaultView(scope, reader)
+        with translated():
+            reader = self._reader(scope.ceiling)
+            with reader.transaction():
+                yield VaultView(scope, reader)
 
     def _reader(self, ceiling: Sensitivity) -> "_Reader":
         readers: dict[Sensitivity, _Reader] = self._local.__dict__.setdefault("readers", {})

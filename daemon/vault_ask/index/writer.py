@@ -20,7 +20,7 @@ import apsw
 
 from vault_ask.errors import EmbeddingSpaceChanged
 from vault_ask.index import vectors
-from vault_ask.index.database import connect_writer, fetch, has_vectors
+from vault_ask.index.database import connect_writer, fetch, has_vectors, translated
 from vault_ask.index.embedding import EmbeddingSpace, Priors, Vector
 from vault_ask.index.links import links_of, rename, resolve
 from vault_ask.index.view import Known
@@ -92,8 +92,10 @@ class IndexWriter:
     """The one writer of an index file."""
 
     def __init__(self, path: Path) -> None:
+        """Open or create the file. Raises IndexDamaged, ConfigError."""
         self._path = path
-        self._db = connect_writer(path)
+        with translated():
+            self._db = connect_writer(path)
         # The follower and the backlog share this connection; each takes it for one transaction.
         self._lock = RLock()
 
@@ -113,10 +115,11 @@ class IndexWriter:
 
     def checkpoint(self) -> None:
         """Move the journal into the file and cut it, as far as readers allow."""
-        try:
-            self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        except apsw.BusyError:
-            self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        with self._lock:
+            try:
+                self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.BusyError:
+                self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
 
     def damage(self) -> str | None:
         """Run SQLite's quick check; give its first complaint, or None when the file is sound."""
@@ -298,17 +301,19 @@ class IndexWriter:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with self._lock:
+        with self._lock, translated():
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
             except BaseException:
-                self._db.execute("ROLLBACK")
+                # SQLite has rolled back by itself after some errors, such as a full disk.
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
                 raise
             self._db.execute("COMMIT")
 
     def _fetch(self, sql: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        with self._lock:
+        with self._lock, translated():
             return fetch(self._db, sql, bindings)
 
     def _replace(self, draft: Draft, made: Mapping[bytes, Vector], refused: frozenset[bytes]) -> None:

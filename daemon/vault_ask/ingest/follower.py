@@ -8,10 +8,9 @@ import time
 from collections.abc import Callable
 from threading import Event, Thread
 
-import apsw
 import structlog
 
-from vault_ask.errors import SourceError, VaultAskError
+from vault_ask.errors import IndexDamaged, SourceError, VaultAskError
 from vault_ask.ingest.ingest import Report
 from vault_ask.ingest.workshop import Workshop
 from vault_ask.sources.port import Change, Rescan
@@ -45,6 +44,11 @@ class Follower:
         """Why the vault cannot be followed just now, in a sentence; None while all is well."""
         return self._trouble
 
+    @property
+    def caught_up(self) -> bool:
+        """Whether the vault has been compared whole at least once since the start."""
+        return self._caught_up.is_set()
+
     def start(self) -> None:
         """Begin to follow."""
         for thread in self._threads:
@@ -70,7 +74,7 @@ class Follower:
                 for batch in self._source.changes(self._stop):
                     self._take(batch)
                     retry = FIRST_RETRY_SECONDS
-            except apsw.CorruptError:
+            except IndexDamaged:
                 log.error("index damaged")
                 self._on_damage()
                 return

@@ -10,15 +10,16 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import islice
 from threading import Event
+from typing import assert_never
 
 import structlog
 
-from vault_ask.errors import DocumentVanished, SourceUnreachable
+from vault_ask.errors import DocumentVanished, SourceRefused, SourceUnreachable
 from vault_ask.index.embedding import Embedder
 from vault_ask.index.view import Known
 from vault_ask.index.writer import Draft, IndexWriter
 from vault_ask.ingest.backlog import Backlog, Embedded
-from vault_ask.ingest.plan import Plan, SuddenlyEmpty, make_plan
+from vault_ask.ingest.plan import AnotherVault, Plan, SuddenlyEmpty, make_plan
 from vault_ask.ingest.progress import Progress
 from vault_ask.notes.chunker import chunk
 from vault_ask.notes.language import LanguageDetector
@@ -108,20 +109,22 @@ class Ingest:
                 self._writer.delete(plan.gone)
                 report.deleted = len(plan.gone)
                 self._writer.resolve_links()
-                self._writer.set_meta(recipe=self._recipe())
+                self._writer.set_meta(recipe=self._recipe(), vault=self._source.identity)
         finally:
             self._progress.rest()
         return report
 
     def plan(self) -> Plan:
         """Compare the listing with the index and change nothing. Raises SourceUnreachable, as `sweep` does."""
-        reread = self._writer.meta("recipe") not in {None, self._recipe()}
-        plan = make_plan(
-            self._source.listing(), self._writer.known(), unreadable=self._source.unreadable(), reread=reread
+        return checked(
+            make_plan(
+                self._source.listing(),
+                self._writer.known(),
+                unreadable=self._source.unreadable(),
+                reread=self._writer.meta("recipe") not in {None, self._recipe()},
+                moved=self._writer.meta("vault") not in {None, self._source.identity},
+            )
         )
-        if isinstance(plan, SuddenlyEmpty):
-            raise SourceUnreachable(suddenly_empty(plan.indexed))
-        return plan
 
     def apply(self, changes: Sequence[Change]) -> Report:
         """Follow a batch of changes. A Rescan among them is a sweep."""
@@ -232,9 +235,22 @@ def count_words(text: str) -> int:
     return len(text.encode()) // 3 + 1
 
 
-def suddenly_empty(indexed: int) -> str:
-    """Word what an empty listing means."""
-    return (
-        f"The vault lists no notes although {indexed} are indexed, as an unmounted disk would. Nothing was deleted; the "
-        "index waits for the vault to come back. If the vault really is empty, run `vault-ask index --rebuild`."
-    )
+def checked(plan: Plan | SuddenlyEmpty | AnotherVault) -> Plan:
+    """Give a plan that may be carried out. Raises SourceUnreachable, SourceRefused."""
+    match plan:
+        case SuddenlyEmpty():
+            raise SourceUnreachable(
+                f"The vault lists no notes although {plan.indexed} are indexed, as an unmounted disk would. Nothing "
+                "was deleted; the index waits for the vault to come back. If the vault really is empty, run `vault-ask "
+                "index --rebuild`."
+            )
+        case AnotherVault():
+            raise SourceRefused(
+                f"Only {plan.found} of the {plan.indexed} indexed notes are in this vault, so the data folder seems to "
+                "belong to another one. Nothing was deleted; use --data with another folder, or run `vault-ask index "
+                "--rebuild` to begin anew here."
+            )
+        case Plan():
+            return plan
+        case other:
+            assert_never(other)

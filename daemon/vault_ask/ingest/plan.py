@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from vault_ask.index.view import Known
 from vault_ask.sources.port import Entry
 
+SAME_VAULT = 0.5
+"""A vault at a new place is the same one if this share of the indexed notes is there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -28,17 +31,34 @@ class SuddenlyEmpty:
     indexed: int
 
 
+@dataclass(frozen=True, slots=True)
+class AnotherVault:
+    """Hardly a note of the index is in the listing: this data folder belongs to another vault."""
+
+    indexed: int
+    found: int
+
+
 def make_plan(
-    listing: Iterable[Entry], known: Mapping[str, Known], *, unreadable: tuple[str, ...] = (), reread: bool = False
-) -> Plan | SuddenlyEmpty:
+    listing: Iterable[Entry],
+    known: Mapping[str, Known],
+    *,
+    unreadable: tuple[str, ...] = (),
+    reread: bool = False,
+    moved: bool = False,
+) -> Plan | SuddenlyEmpty | AnotherVault:
     """Compare a listing with what is indexed.
 
     `unreadable` are folders that could not be listed: what is indexed below them stays. `reread` reads every note
-    again, for when the rules of reading have changed.
+    again, for when the rules of reading have changed. `moved` says that the vault lies at another place than it did;
+    then most of what is indexed has to be found again.
     """
     listed = {entry.path: entry for entry in listing}
     if known and not listed:
         return SuddenlyEmpty(len(known))
+    found = sum(path in listed for path in known)
+    if moved and found < SAME_VAULT * len(known):
+        return AnotherVault(len(known), found)
     new = [path for path in listed if path not in known]
     changed = [
         path for path, entry in listed.items() if path in known and (reread or known[path].revision != entry.revision)

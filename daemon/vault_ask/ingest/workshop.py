@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 
-import apsw
 import structlog
 
+from vault_ask.errors import IndexDamaged
 from vault_ask.index.embedding import Embedder
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.writer import IndexWriter
@@ -72,8 +72,8 @@ def open_writer(files: IndexFiles) -> tuple[IndexWriter, str | None]:
         if complaint is None:
             return writer, None
         writer.close()
-    except (apsw.CorruptError, apsw.NotADBError, apsw.IOError) as error:
-        complaint = type(error).__name__
+    except IndexDamaged as error:
+        complaint = type(error.__cause__).__name__
     kept = files.set_aside()
     log.error("index damaged", complaint=complaint, kept=kept.name)
     return IndexWriter(files.current), (
@@ -104,7 +104,7 @@ def _continue_or_begin(file: Path) -> IndexWriter:
         if writer.damage() is None:
             return writer
         writer.close()
-    except (apsw.CorruptError, apsw.NotADBError):
+    except IndexDamaged:
         log.warning("unfinished rebuild damaged")
     IndexFiles.remove(file)
     return IndexWriter(file)

@@ -30,8 +30,6 @@ class Weights:
     """The same for the sentence with its neighbours and the headings above."""
     passage: float = 0.5
     """The passage's score as a share of the best passage's."""
-    rank: float = 0.2
-    """1 for the best passage, 1/2 for the second, and so on."""
     closeness: float = 6.0
     """Cosine of question and sentence above the mean of all candidates."""
     new: float = 0.15
@@ -88,17 +86,15 @@ class ExtractiveGenerator:
         """Choose the quotes; what `stream` yields, for a caller that waits anyway."""
         ranked = self._by_words(prompt)
         ranked = self._by_closeness(prompt, ranked[:CANDIDATES]) + ranked[CANDIDATES:]
-        return [Quoted(c.excerpt.n, c.span.start, c.span.end) for c in _within(ranked, self._answer_chars)]
+        chosen = [Quoted(c.excerpt.n, c.span.start, c.span.end) for c in _within(ranked, self._answer_chars)]
+        return chosen or _opening(prompt, self._answer_chars)
 
     def _by_words(self, prompt: Prompt) -> list[Candidate]:
         asked = _asked(prompt)
         best = max((e.score for e in prompt.excerpts), default=0.0)
-        order = sorted(prompt.excerpts, key=lambda e: -e.score)
         found: list[Candidate] = []
-        for rank, excerpt in enumerate(order, 1):
-            prior = self._weights.rank / rank
-            if best > 0:
-                prior += self._weights.passage * max(excerpt.score, 0.0) / best
+        for excerpt in prompt.excerpts:
+            prior = self._weights.passage * max(excerpt.score, 0.0) / best if best > 0 else 0.0
             found.extend(self._of_excerpt(asked, excerpt, prior))
         if self._embedder is not None:
             found = _fair_to_languages(found, prompt.language)
@@ -175,6 +171,15 @@ def _fair_to_languages(found: list[Candidate], asked_in: str) -> list[Candidate]
 
 def _language(candidate: Candidate, asked_in: str) -> str:
     return asked_in if candidate.excerpt.language == "und" else candidate.excerpt.language
+
+
+def _opening(prompt: Prompt, room: int) -> list[Quoted]:
+    """Quote the first line of the best excerpt, for passages that hold headings and nothing else."""
+    best = max(prompt.excerpts, key=lambda e: e.score, default=None)
+    text = best.text if best else ""
+    start = len(text) - len(text.lstrip())
+    end = start + len(text[start : start + room].partition("\n")[0].rstrip())
+    return [Quoted(best.n, start, end)] if best and start < end else []
 
 
 def _within(ranked: Iterable[Candidate], room: int) -> list[Candidate]:

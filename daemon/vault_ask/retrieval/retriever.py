@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-import apsw
 import numpy as np
 import structlog
 
-from vault_ask.errors import ModelError
+from vault_ask.errors import IndexDamaged, IndexFailed, ModelError
 from vault_ask.index.embedding import Embedder, Vector
 from vault_ask.index.view import Passage, VaultView
 from vault_ask.notes.language import LanguageDetector
@@ -129,8 +128,10 @@ class Retriever:
             return [], None
         try:
             return view.matching(words.query, self._settings.text_k * BM25_REACH), None
-        except apsw.Error as error:
-            log.error("word search failed", error=type(error).__name__)
+        except IndexDamaged:
+            raise
+        except IndexFailed as error:
+            log.error("word search failed", sentence=str(error))
             return [], "The word index could not be searched, so these hits were found by meaning alone."
 
     def _meaning(self, view: VaultView[S], question: str, language: str) -> _Meaning:

@@ -47,6 +47,11 @@ class FolderSource:
         """The vault's name, as `obsidian://` links want it."""
         return self._name
 
+    @property
+    def identity(self) -> str:
+        """The folder, with links resolved."""
+        return os.path.realpath(self._root)
+
     def listing(self) -> list[Entry]:
         """List the notes, sorted by path.
 

@@ -80,6 +80,11 @@ class VaultSource(Protocol):
         """The vault's name, as `obsidian://` links want it."""
         ...
 
+    @property
+    def identity(self) -> str:
+        """Which vault this is, so that an index of another one is not mistaken for its: a resolved path or address."""
+        ...
+
     def listing(self) -> list[Entry]:
         """List every document that may be indexed (Markdown and canvas), sorted by path.
 
