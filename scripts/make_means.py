@@ -31,7 +31,8 @@ def main() -> None:
         for file in sorted(QUESTIONS.glob("*.txt")):
             lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
             means[f"question:{file.stem}"] = mean([embedder.embed_query(line) for line in lines])
-            means[f"passage:{file.stem}"] = mean([v for v in embedder.embed_passages(lines) if isinstance(v, np.ndarray)])
+            passages = embedder.embed_passages(lines)
+            means[f"passage:{file.stem}"] = mean([vector for vector in passages if isinstance(vector, np.ndarray)])
     for kind in ("question", "passage"):
         means[f"{kind}:und"] = mean([vector for name, vector in means.items() if name.startswith(f"{kind}:")])
     OUT.parent.mkdir(exist_ok=True)

@@ -29,7 +29,6 @@ from vault_ask.notes.sensitivity import Rules
 from vault_ask.providers.embedded import EmbeddedEmbedder
 from vault_ask.providers.extractive import ExtractiveGenerator
 from vault_ask.providers.litellm_models import LitellmGenerator
-from vault_ask.providers.ollama import OllamaEmbedder, running_chat_models
 from vault_ask.retrieval.hits import Retrieved, S
 from vault_ask.retrieval.retriever import Retriever
 from vault_ask.scope import OpenScope, PrivateScope, Question, Scope, Sensitivity
@@ -53,6 +52,9 @@ def make_embedder(settings: Settings, tell: Callable[[str], None] | None = None)
         case "embedded":
             return EmbeddedEmbedder(settings.embedding, settings.data / "models", progress=tell)
         case "ollama":
+            # Late, here and below: Ollama's client costs a quarter of a second, which only its users should pay.
+            from vault_ask.providers.ollama import OllamaEmbedder  # noqa: PLC0415
+
             return OllamaEmbedder(settings.embedding)
         case other:
             assert_never(other)
@@ -168,6 +170,8 @@ class Library:
         )
 
     def _generation(self) -> GenerationStatus:
+        from vault_ask.providers.ollama import running_chat_models  # noqa: PLC0415
+
         configured = self.generators.configured
         when, offered = self._offered
         if time.monotonic() - when > OFFER_SECONDS:

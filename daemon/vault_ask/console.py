@@ -4,26 +4,30 @@ import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
+from typing import TYPE_CHECKING
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn
 
 from vault_ask.answering.collect import collect
-from vault_ask.indexing import Outcome
-from vault_ask.ingest.plan import Plan
-from vault_ask.ingest.progress import Snapshot
 from vault_ask.wire import (
     AnswerEvent,
     AskResponse,
     Citation,
     DeltaEvent,
     ErrorEvent,
+    GenerationStatus,
     GroundingEvent,
     SearchResponse,
     SourcesEvent,
     StatusResponse,
 )
+
+if TYPE_CHECKING:  # for annotations alone: each pulls in the index, half a second that `--help` should not pay
+    from rich.console import Console
+
+    from vault_ask.indexing import Outcome
+    from vault_ask.ingest.plan import Plan
+    from vault_ask.ingest.progress import Snapshot
 
 PLAIN_LINE_SECONDS = 5.0
 SHOWN_PATHS = 20
@@ -31,18 +35,21 @@ SNIPPET = 160
 
 
 @contextmanager
-def indexing_display() -> Iterator[Callable[[Snapshot], None]]:
+def indexing_display() -> Iterator[Callable[["Snapshot"], None]]:
     """Show progress: a live bar in a terminal, a line now and then elsewhere."""
-    console = Console(stderr=True)
-    if console.is_terminal:
-        with _bar(console) as show:
-            yield show
-    else:
+    if not sys.stderr.isatty():
         yield _lines()
+        return
+    from rich.console import Console  # noqa: PLC0415 - a terminal's alone
+
+    with _bar(Console(stderr=True)) as show:
+        yield show
 
 
 @contextmanager
-def _bar(console: Console) -> Iterator[Callable[[Snapshot], None]]:
+def _bar(console: "Console") -> Iterator[Callable[["Snapshot"], None]]:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn  # noqa: PLC0415
+
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
@@ -51,12 +58,12 @@ def _bar(console: Console) -> Iterator[Callable[[Snapshot], None]]:
         TextColumn("{task.fields[figures]}", markup=False),
     )
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("starting", total=None, figures="")
+        task = bar.add_task("Starting", total=None, figures="")
 
-        def show(snapshot: Snapshot) -> None:
+        def show(snapshot: "Snapshot") -> None:
             bar.update(
                 task,
-                description=snapshot.message or snapshot.phase,
+                description=_doing(snapshot),
                 completed=snapshot.done,
                 total=snapshot.total or None,
                 figures=_figures(snapshot),
@@ -65,25 +72,31 @@ def _bar(console: Console) -> Iterator[Callable[[Snapshot], None]]:
         yield show
 
 
-def _lines() -> Callable[[Snapshot], None]:
-    last: dict[str, str | float] = {"phase": "", "when": 0.0}
+def _lines() -> Callable[["Snapshot"], None]:
+    last: dict[str, str | float] = {"doing": "", "when": 0.0}
 
-    def show(snapshot: Snapshot) -> None:
-        now = time.monotonic()
-        label = snapshot.message or snapshot.phase
-        if snapshot.phase == "idle" or (label == last["phase"] and now - float(last["when"]) < PLAIN_LINE_SECONDS):
+    def show(snapshot: "Snapshot") -> None:
+        now, doing = time.monotonic(), _doing(snapshot)
+        nothing = not snapshot.total and not snapshot.message
+        if nothing or (doing == last["doing"] and now - float(last["when"]) < PLAIN_LINE_SECONDS):
             return
-        last.update(phase=label, when=now)
-        count = f" {snapshot.done} of {snapshot.total}" if snapshot.total else ""
-        click.echo(f"{label}{count} {_figures(snapshot)}".rstrip(), err=True)
+        last.update(doing=doing, when=now)
+        count = f": {snapshot.done} of {snapshot.total}" if snapshot.total else ""
+        figures = _figures(snapshot)
+        click.echo(f"{doing}{count}{', ' if figures else ''}{figures}", err=True)
 
     return show
 
 
-def _figures(snapshot: Snapshot) -> str:
+def _doing(snapshot: "Snapshot") -> str:
+    words = {"listing": "Listing the vault", "indexing": "Indexing notes", "embedding": "Embedding passages"}
+    return snapshot.message or words.get(snapshot.phase, snapshot.phase.capitalize())
+
+
+def _figures(snapshot: "Snapshot") -> str:
     if not snapshot.rate:
         return ""
-    unit = "chunks" if snapshot.phase == "embedding" else "notes"
+    unit = "passages" if snapshot.phase == "embedding" else "notes"
     left = "" if snapshot.seconds_left is None else f", {_duration(snapshot.seconds_left)} left"
     return f"{snapshot.rate:.1f} {unit}/s{left}"
 
@@ -96,7 +109,7 @@ def _duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def print_report(outcome: Outcome) -> None:
+def print_report(outcome: "Outcome") -> None:
     """Print what an index run did."""
     report = outcome.report
     click.echo(
@@ -105,20 +118,19 @@ def print_report(outcome: Outcome) -> None:
     )
     for warning in outcome.warnings:
         click.echo(f"Warning: {warning}", err=True)
-    if outcome.waiting_notes:
-        why = f" ({outcome.embedder_trouble})" if outcome.embedder_trouble else ""
-        click.echo(
-            f"{outcome.waiting_notes} notes wait for their vectors and are found by words meanwhile{why}", err=True
-        )
+    if waiting := outcome.waiting_notes:
+        why = f" {outcome.embedder_trouble}" if outcome.embedder_trouble else ""
+        wait = "note waits for its" if waiting == 1 else "notes wait for their"
+        click.echo(f"{waiting} {wait} vectors, found by words until the next run.{why}", err=True)
     for path, reason in report.failed.items():
         click.echo(f"Not indexed: {path} ({reason})", err=True)
     if outcome.interrupted:
         click.echo("Stopped early; the next run goes on from here.", err=True)
 
 
-def print_plan(plan: Plan) -> None:
+def print_plan(plan: "Plan") -> None:
     """Print what an index run would do."""
-    click.echo(f"Would read {len(plan.new)} new and {len(plan.changed)} changed notes and forget {len(plan.gone)}.")
+    click.echo(f"Would read {len(plan.new)} new and {len(plan.changed)} changed notes, and forget {len(plan.gone)}.")
     for mark, paths in (("+", plan.new), ("~", plan.changed), ("-", plan.gone)):
         for path in paths[:SHOWN_PATHS]:
             click.echo(f"{mark} {path}")
@@ -182,7 +194,10 @@ def _print_sources(event: SourcesEvent, *, as_json: bool) -> None:
     if as_json:
         click.echo(event.model_dump_json(indent=2))
         return
-    click.echo(f"{event.generator} would answer from {len(event.sources)} passages:")
+    if event.silent:
+        click.echo("The vault would be silent; nearest to the question are:")
+    else:
+        click.echo(f"{event.generator} would answer from {_count(len(event.sources), 'passage')}:")
     for source in event.sources:
         click.echo(f"[{source.n}] {_place(source)}")
 
@@ -192,26 +207,48 @@ def print_status(status: StatusResponse, *, as_json: bool) -> None:
     if as_json:
         click.echo(status.model_dump_json(indent=2))
         return
-    embedding = status.embedding
-    click.echo(f"{status.vault.name}: {status.notes} notes, {status.chunks} chunks, last indexed {status.last_indexed}")
-    click.echo(f"Embedding: {embedding.model}, {embedding.waiting} notes waiting")
-    click.echo(f"Answers: {status.generation.generator}")
+    _row("Vault", f"{status.vault.name}: {_count(status.notes, 'note')}, {_count(status.chunks, 'chunk')}")
+    _row("Indexed", status.last_indexed or "never")
+    _row("Embedding", _embedding(status))
+    _row("Answers", _answers(status.generation))
     for offer in status.generation.offered:
-        click.echo(f"  available: {offer} (set models.generation to use it)")
+        _row("", f"{offer} is available; set models.generation to use it")
     for pattern, count in status.rules.items():
-        click.echo(f"Personal pattern {pattern!r}: {count} notes")
+        _row("Personal", f"{pattern}: {_count(count, 'note')}")
     for warning in status.warnings:
         click.echo(f"Warning: {warning}")
     if status.problem_count:
-        click.echo(f"{status.problem_count} problems in notes:")
+        click.echo(f"{_count(status.problem_count, 'problem')} in notes:")
     for problem in status.problems:
         line = f":{problem.line}" if problem.line else ""
         click.echo(f"  {problem.path}{line} {problem.code}: {problem.message}")
 
 
+def _row(label: str, text: str) -> None:
+    click.echo(f"{label:10} {text}")
+
+
+def _embedding(status: StatusResponse) -> str:
+    embedding = status.embedding
+    waiting = f"{_count(embedding.waiting, 'note')} waiting for vectors" if embedding.waiting else "every note embedded"
+    return f"{embedding.model}, {waiting}"
+
+
+def _answers(generation: GenerationStatus) -> str:
+    if generation.generator == "extractive":
+        return "extractive (quotes from the notes)"
+    return f"{generation.generator} ({'on your machines' if generation.local else 'remote'})"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _place(citation: Citation) -> str:
     heading = "".join(f" › {part}" for part in citation.heading_path)
-    return f"{citation.path}{heading} (lines {citation.line_start}-{citation.line_end})"
+    one = citation.line_start == citation.line_end
+    lines = f"line {citation.line_start}" if one else f"lines {citation.line_start}-{citation.line_end}"
+    return f"{citation.path}{heading} ({lines})"
 
 
 def _snippet(text: str) -> str:

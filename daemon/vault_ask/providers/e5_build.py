@@ -103,6 +103,8 @@ def _write_encoder(weights: E5Weights, folder: Path) -> None:
     whole = folder / "float32.onnx"
     encoder = _Encoder(weights)
     onnx.save(encoder.model(), whole)
+    # The whole range of int8, though a processor without VNNI may saturate on it: on an emulated Haswell the cosine to
+    # float32 was .9984 to .9990 over four texts, with reduce_range .9985 to .9990.
     quantize_dynamic(
         whole,
         folder / ENCODER,

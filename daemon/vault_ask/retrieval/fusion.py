@@ -11,10 +11,14 @@ from dataclasses import dataclass
 RRF_K = 60
 """The constant of Cormack, Clarke and Buettcher, "Reciprocal rank fusion" (SIGIR 2009)."""
 
-Z_WEIGHT = 0.18
-BM25_WEIGHT = 0.3
+Z_WEIGHT = 0.2
+BM25_WEIGHT = 0.4
 BM25_HALF = 10.0
-COVERAGE_WEIGHT = 0.4
+COVERAGE_WEIGHT = 0.5
+
+CONFIDENCE_POWER = 0.3
+"""How much the word arm is held back where even its best passage covers little of the question: asked in another
+language it finds names and chance words, and must not outvote the vectors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,12 +34,17 @@ class Evidence:
     coverage: float
 
 
-def blend(evidence: Evidence) -> dict[str, float]:
-    """Give the parts of a candidate's score; the score is their sum."""
+def confidence(best_coverage: float) -> float:
+    """Say how far the word arm is to be trusted, from 0 to 1, by the best coverage that any candidate reaches."""
+    return float(best_coverage**CONFIDENCE_POWER)
+
+
+def blend(evidence: Evidence, words: float) -> dict[str, float]:
+    """Give the parts of a candidate's score; the score is their sum. `words` is the confidence in the word arm."""
     return {
         "vector": Z_WEIGHT * (evidence.z or 0.0),
-        "bm25": BM25_WEIGHT * evidence.bm25 / (evidence.bm25 + BM25_HALF),
-        "coverage": COVERAGE_WEIGHT * evidence.coverage,
+        "bm25": words * BM25_WEIGHT * evidence.bm25 / (evidence.bm25 + BM25_HALF),
+        "coverage": words * COVERAGE_WEIGHT * evidence.coverage,
     }
 
 

@@ -14,7 +14,7 @@ from vault_ask.errors import IndexDamaged, IndexFailed, ModelError
 from vault_ask.index.embedding import Embedder, Vector
 from vault_ask.index.view import Passage, VaultView
 from vault_ask.notes.language import LanguageDetector
-from vault_ask.retrieval.fusion import Evidence, blend, reciprocal_rank_fusion
+from vault_ask.retrieval.fusion import Evidence, blend, confidence, reciprocal_rank_fusion
 from vault_ask.retrieval.hits import Hit, Provenance, Retrieved
 from vault_ask.retrieval.selection import select
 from vault_ask.retrieval.words import Words, read_words
@@ -155,26 +155,33 @@ class Retriever:
         passages = view.passages(wanted)
         cosines = self._cosines(view, meaning, wanted)
         deviation = view.centring().deviation(meaning.question) if meaning.question is not None else 1.0
-        parts = self._parts(near, top_words)
-        found = []
-        for chunk in wanted:
-            if chunk not in passages:
-                continue
-            passage, cosine = passages[chunk], cosines.get(chunk)
-            evidence = Evidence(
-                z=None if cosine is None else cosine / deviation,
+        evidence = {
+            chunk: Evidence(
+                z=cosines[chunk] / deviation if chunk in cosines else None,
                 bm25=by_words.get(chunk, 0.0),
                 coverage=words.coverage(f"{passage.prelude}\n{passage.body}", passage.language),
             )
-            score = parts.get(chunk, {}) if parts else _arm_parts(evidence, arm)
-            found.append(_Candidate(passage, score, evidence, cosine, _provenance(chunk, near, top_words)))
-        return found
+            for chunk, passage in passages.items()
+        }
+        parts = self._parts(evidence, near, top_words, arm)
+        return [
+            _Candidate(passage, parts[chunk], evidence[chunk], cosines.get(chunk), _provenance(chunk, near, top_words))
+            for chunk, passage in passages.items()
+        ]
 
-    def _parts(self, near: Sequence[int], top_words: Sequence[int]) -> dict[int, dict[str, float]]:
-        """Give the ranks' parts where plain reciprocal rank fusion is configured; empty for the blend."""
-        if self._settings.fusion == "blend":
-            return {}
-        return reciprocal_rank_fusion({"vector": near, "bm25": top_words})
+    def _parts(
+        self, evidence: Mapping[int, Evidence], near: Sequence[int], top_words: Sequence[int], arm: Arm
+    ) -> dict[int, Mapping[str, float]]:
+        """Give the parts of each candidate's score, by the configured fusion or the one arm that was asked for."""
+        if arm == "vector":
+            return {chunk: {"vector": -np.inf if known.z is None else known.z} for chunk, known in evidence.items()}
+        if arm == "text":
+            return {chunk: {"bm25": known.bm25} for chunk, known in evidence.items()}
+        if self._settings.fusion == "rrf":
+            ranked = reciprocal_rank_fusion({"vector": near, "bm25": top_words})
+            return {chunk: ranked.get(chunk, {}) for chunk in evidence}
+        words = confidence(max((known.coverage for known in evidence.values()), default=0.0))
+        return {chunk: blend(known, words) for chunk, known in evidence.items()}
 
     @staticmethod
     def _cosines(view: VaultView[S], meaning: _Meaning, wanted: Sequence[int]) -> dict[int, float]:
@@ -191,16 +198,6 @@ _OTHER_SPACE = (
     "Found by words alone: the index holds vectors of another embedding model. Run `vault-ask index --rebuild` to "
     "search by meaning again."
 )
-
-
-def _arm_parts(evidence: Evidence, arm: Arm) -> dict[str, float]:
-    match arm:
-        case "vector":
-            return {"vector": evidence.z if evidence.z is not None else -np.inf}
-        case "text":
-            return {"bm25": evidence.bm25}
-        case "hybrid":
-            return blend(evidence)
 
 
 def _provenance(chunk: int, near: Sequence[int], top_words: Sequence[int]) -> Provenance:
