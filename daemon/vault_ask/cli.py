@@ -1,17 +1,19 @@
 """The command line: reads arguments, calls the core, prints. Decides nothing.
 
-Exit codes a script can rely on: 0 done; 1 something failed that we did not expect, or notes could not be read; 2 the
-command or the configuration does not fit; 3 the vault cannot be read; 4 the vault is silent or nothing was found;
-5 a model failed; 6 another process owns the data folder.
+Exit codes a script can rely on: 0 done; 1 something failed that is not below, notes could not be read, or the run was
+stopped early; 2 the command or the configuration does not fit; 3 the vault cannot be read; 4 the vault is silent or
+nothing was found; 5 a model failed; 6 another process owns the data folder.
 """
 
 import asyncio
-import json
 import sys
-from collections.abc import Callable
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -22,8 +24,22 @@ from vault_ask.logs import set_up_logs
 from vault_ask.scope import Question, Sensitivity, decide
 from vault_ask.settings import Settings, load_settings
 
-P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class _Folder(click.ParamType[Path]):
+    """A path that was really given: an empty word, as of an unset variable, would mean the current folder."""
+
+    name = "path"
+
+    def convert(self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Take the path as written."""
+        if not str(value).strip():
+            self.fail("the path is empty.", param, ctx)
+        return Path(value)
+
+
+_FOLDER = _Folder()
 
 EXIT_FAILED, EXIT_USAGE, EXIT_VAULT, EXIT_SILENT, EXIT_MODEL, EXIT_BUSY = 1, 2, 3, 4, 5, 6
 
@@ -46,9 +62,9 @@ def exit_code(error: VaultAskError) -> int:
 def configured(command: Callable[..., R]) -> Callable[..., R]:
     """Give a command the options that every command has, and its settings built from them."""
 
-    @click.option("--vault", type=click.Path(path_type=Path), help="The vault's folder, instead of the configured one.")
-    @click.option("--data", type=click.Path(path_type=Path), help="Folder of the index; never inside the vault.")
-    @click.option("--config", type=click.Path(path_type=Path), help="A config.yaml other than ./config.yaml.")
+    @click.option("--vault", type=_FOLDER, help="The vault's folder, instead of the configured one.")
+    @click.option("--data", type=_FOLDER, help="Folder of the index; never inside the vault.")
+    @click.option("--config", type=_FOLDER, help="A config.yaml other than ./config.yaml.")
     @wraps(command)
     def run(vault: Path | None, data: Path | None, config: Path | None, **arguments: Any) -> R:  # noqa: ANN401
         overrides: dict[str, Any] = {}
@@ -56,15 +72,40 @@ def configured(command: Callable[..., R]) -> Callable[..., R]:
             overrides["vault"] = {"path": vault}
         if data is not None:
             overrides["data"] = data
-        try:
+        with _failures_as_sentences():
             settings = load_settings(config=config, overrides=overrides)
             set_up_logs(settings.log)
             return command(settings=settings, **arguments)
-        except VaultAskError as error:
-            click.echo(f"vault-ask: {error}", err=True)
-            sys.exit(exit_code(error))
 
     return run
+
+
+@contextmanager
+def _failures_as_sentences() -> Iterator[None]:
+    """End the process with one sentence and an exit code, whatever went wrong; a traceback may hold text of notes."""
+    _let_any_letter_out()
+    try:
+        yield
+    except VaultAskError as error:
+        click.echo(f"vault-ask: {error}", err=True)
+        sys.exit(exit_code(error))
+    except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+        raise
+    except Exception as error:  # noqa: BLE001 - the outermost handler
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        click.echo(
+            f"vault-ask: something failed that should not have ({type(error).__name__} at {Path(where.filename).name}:"
+            f"{where.lineno}), so the command ended here. Please report it with this line; it holds nothing of notes.",
+            err=True,
+        )
+        sys.exit(EXIT_FAILED)
+
+
+def _let_any_letter_out() -> None:
+    """Show `?` for a letter that the terminal's encoding does not have, instead of failing at it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -89,8 +130,10 @@ def index(settings: Settings, *, rebuild: bool, dry_run: bool, no_embed: bool) -
     with indexing_display() as display:
         report = indexing.run(settings, rebuild=rebuild, embed=not no_embed, display=display)
     print_report(report)
-    if report.failed:
+    if report.failed or report.interrupted:
         sys.exit(EXIT_FAILED)
+    if report.embedder_trouble:
+        sys.exit(EXIT_MODEL)
 
 
 @main.command()
@@ -157,19 +200,18 @@ def serve(settings: Settings, *, host: str | None, port: int | None, rebuild: bo
 @click.argument("questions", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where results go.")
 @click.option("--arm", default="hybrid", type=click.Choice(["hybrid", "vector", "text"]), help="Which index to use.")
-@click.option("--ask", "answers", is_flag=True, help="Write answers instead of rankings.")
+@click.option("--ask", "answers", is_flag=True, help="Write answers instead of rankings; always by both arms.")
 @configured
 def evaluate(settings: Settings, *, questions: Path, out: Path, arm: str, answers: bool) -> None:
     """Run a file of questions over all notes and write what was found, a JSON object a line."""
     from vault_ask.app import Library, make_embedder  # noqa: PLC0415
-    from vault_ask.evaluation import answer_all, rank_all, read_questions  # noqa: PLC0415
+    from vault_ask.evaluation import answer_all, rank_all, read_questions, write  # noqa: PLC0415
 
+    if answers and arm != "hybrid":
+        raise click.UsageError("--arm chooses how notes are ranked, so it does not go with --ask.")
     library = Library(settings, make_embedder(settings, tell=_tell) if arm != "text" else None)
     asked = read_questions(questions)
-    with out.open("w", encoding="utf-8") as file:
-        results = answer_all(library, asked) if answers else rank_all(library, asked, arm)
-        summary = results.write(lambda line: file.write(json.dumps(line, ensure_ascii=False) + "\n"))
-    click.echo(summary)
+    click.echo(write(answer_all(library, asked) if answers else rank_all(library, asked, arm), out))
 
 
 def _tell(sentence: str) -> None:

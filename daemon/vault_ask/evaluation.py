@@ -11,7 +11,8 @@ import time
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -25,29 +26,53 @@ DISTINCT_NOTES = 10
 Asked = dict[str, Any]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Results:
-    """Lines as they are made, and the summary of them."""
+    """Lines as they are made, each with its question, and what to measure of a line."""
 
     lines: Iterable[tuple[Asked, dict[str, Any]]]
     figures: Callable[[Asked, dict[str, Any]], dict[str, float]]
-    _sums: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(float)))
 
-    def write(self, sink: Callable[[dict[str, Any]], object]) -> str:
-        """Give each line to a sink and return the summary, a row a kind of question."""
-        for asked, line in self.lines:
-            sink(line)
-            for group in ("all", f"kind:{asked.get('kind')}"):
-                for name, value in self.figures(asked, line).items():
-                    self._sums[group][name] += value
-                    self._sums[group][f"#{name}"] += 1
-        return "\n".join(_row(group, sums) for group, sums in sorted(self._sums.items()))
+
+Summary = dict[str, dict[str, list[float]]]
+"""The values of each figure, by group of questions (`all`, `kind:...`) and name of the figure."""
+
+
+def summarise(results: Results, sink: Callable[[dict[str, Any]], object]) -> Summary:
+    """Give each line to a sink as it is made, and gather the figures."""
+    gathered: Summary = defaultdict(lambda: defaultdict(list))
+    for asked, line in results.lines:
+        sink(line)
+        for name, value in results.figures(asked, line).items():
+            gathered["all"][name].append(value)
+            gathered[f"kind:{asked.get('kind')}"][name].append(value)
+    return gathered
+
+
+def write(results: Results, out: Path) -> str:
+    """Write the lines to a file and give the summary in words, a row a kind of question.
+
+    The file is left as it was when nothing could be asked. Raises BadRequest when it cannot be written.
+    """
+    # The first line is made before the file is opened: without an index the former results stay.
+    lines = iter(results.lines)
+    first = list(islice(lines, 1))
+    try:
+        with out.open("w", encoding="utf-8") as file:
+            summary = summarise(
+                Results(chain(first, lines), results.figures),
+                lambda line: file.write(json.dumps(line, ensure_ascii=False) + "\n"),
+            )
+    except OSError as error:
+        raise BadRequest(f"{out} cannot be written ({error.strerror}). Name another file with --out.") from None
+    return "\n".join(_row(group, figures) for group, figures in sorted(summary.items()))
 
 
 def read_questions(file: Path) -> list[Asked]:
     """Read a file of questions. Raises BadRequest naming the line that does not fit."""
     asked = []
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+    # Not splitlines: a question may hold a line separator of Unicode, and JSON lines end in \n alone.
+    for number, line in enumerate(_text(file).split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -62,6 +87,14 @@ def read_questions(file: Path) -> list[Asked]:
     return asked
 
 
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise BadRequest(f"The questions in {file.name} cannot be read ({why}).") from None
+
+
 def rank_all(library: Library, asked: Iterable[Asked], arm: str) -> Results:
     """Find the ten best distinct notes for each question, over all notes."""
     return Results(((question, _ranking(library, question, arm)) for question in asked), _ranking_figures)
@@ -73,6 +106,7 @@ def answer_all(library: Library, asked: Iterable[Asked]) -> Results:
 
 
 def _ranking(library: Library, asked: Asked, arm: str) -> dict[str, Any]:
+    """Rank as a search does; where its passages are of fewer than ten notes, notes further down fill the list."""
     found = library.retrieve(asked["question"], scope=PrivateScope(), k=DISTINCT_NOTES, per_note=1, arm=arm)
     return {"id": asked["id"], "paths": [hit.path for hit in found.hits]}
 
@@ -147,7 +181,7 @@ def _nfc(path: str) -> str:
     return unicodedata.normalize("NFC", path)
 
 
-def _row(group: str, sums: dict[str, float]) -> str:
-    names = [name for name in sums if not name.startswith("#")]
-    count = max((int(sums[f"#{name}"]) for name in names), default=0)
-    return f"{group:24} n={count:4} " + "  ".join(f"{name} {sums[name] / sums[f'#{name}']:.3f}" for name in names)
+def _row(group: str, figures: dict[str, list[float]]) -> str:
+    count = max(map(len, figures.values()), default=0)
+    means = "  ".join(f"{name} {sum(values) / len(values):.3f}" for name, values in figures.items())
+    return f"{group:24} n={count:4} {means}"

@@ -40,6 +40,8 @@ class Centring:
     passages: Mapping[str, Vector]
     questions: Mapping[str, Vector]
     covariance: NDArray[np.float32] | None = None
+    average: Vector | None = None
+    """Covariance, (dimension, dimension), and average of the stored vectors, as centred."""
 
     @property
     def active(self) -> bool:
@@ -59,12 +61,12 @@ class Centring:
             return vector
         return unit(vector - self._of(self.questions or self.passages, language))
 
-    def deviation(self, question: Vector) -> float:
-        """Give the standard deviation of this centred question's cosine over all chunks of the vault."""
-        if self.covariance is None:
-            return _TYPICAL_DEVIATION
+    def spread(self, question: Vector) -> tuple[float, float]:
+        """Give mean and standard deviation of this centred question's cosine over all chunks of the vault."""
+        if self.covariance is None or self.average is None:
+            return 0.0, _TYPICAL_DEVIATION
         variance = float(question @ self.covariance @ question)
-        return math.sqrt(max(variance, 1e-6))
+        return float(question @ self.average), math.sqrt(max(variance, _SMALLEST_VARIANCE))
 
     @staticmethod
     def _of(means: Mapping[str, Vector], language: str) -> Vector:
@@ -74,6 +76,9 @@ class Centring:
 
 _TYPICAL_DEVIATION = 0.12
 """Spread of centred cosines with e5-small, used until the vault's own is known."""
+
+_SMALLEST_VARIANCE = 0.03**2
+"""A vault of a few like notes has hardly any spread; dividing by it would make every cosine extreme."""
 
 
 def unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -102,15 +107,20 @@ def estimate(batches: Iterable[tuple[NDArray[np.float32], Sequence[str]]], dimen
 
 
 def make_centring(
-    means: Mapping[str, Mean], priors: Priors, *, mode: str, covariance: NDArray[np.float32] | None = None
+    means: Mapping[str, Mean],
+    priors: Priors,
+    *,
+    mode: str,
+    covariance: NDArray[np.float32] | None = None,
+    average: Vector | None = None,
 ) -> Centring:
     """Decide whether to centre, and by what. `mode` is auto, on or off."""
     overall = means.get(EVERYTHING)
     if mode == "off" or overall is None or overall.count == 0:
-        return Centring({}, {})
-    if mode == "auto" and float(np.linalg.norm(_shrunk(overall, priors.passages.get("und")))) < ANISOTROPY:
-        return Centring({}, {})
+        return Centring({}, {}, covariance, average)
     broad = _shrunk(overall, priors.passages.get("und"))
+    if mode == "auto" and float(np.linalg.norm(broad)) < ANISOTROPY:
+        return Centring({}, {}, covariance, average)
     passages = {
         language: _shrunk(mean, priors.passages.get(language, broad))
         for language, mean in means.items()
@@ -120,7 +130,7 @@ def make_centring(
     questions = dict(priors.questions)
     if "und" in questions:
         questions[EVERYTHING] = questions.pop("und")
-    return Centring(passages, questions, covariance)
+    return Centring(passages, questions, covariance, average)
 
 
 def _shrunk(mean: Mean, broader: Vector | None) -> Vector:

@@ -86,7 +86,7 @@ def load_centring(db: apsw.Connection) -> Centring:
     passages: dict[str, Vector] = {}
     questions: dict[str, Vector] = {}
     means: dict[str, Mean] = {}
-    covariance = None
+    covariance = average = None
     for name, count, blob in fetch(db, "SELECT name, count, vector FROM statistics"):
         kind, _, language = name.partition(":")
         vector = np.frombuffer(blob, "<f4")
@@ -98,7 +98,15 @@ def load_centring(db: apsw.Connection) -> Centring:
             questions[language] = vector
         elif kind == "covariance":
             covariance = vector.reshape(int(values["dimension"]), -1)
-    return make_centring(means, Priors(passages, questions), mode=values.get("centring", "auto"), covariance=covariance)
+        elif kind == "average":
+            average = vector
+    return make_centring(
+        means,
+        Priors(passages, questions),
+        mode=values.get("centring", "auto"),
+        covariance=covariance,
+        average=average,
+    )
 
 
 def refresh(db: apsw.Connection, *, force: bool) -> bool:
@@ -142,7 +150,10 @@ def recentre(db: apsw.Connection) -> None:
     if count:
         mean = np.asarray(total) / count
         covariance = np.asarray(products) / count - np.outer(mean, mean)
-        db.execute("INSERT OR REPLACE INTO statistics VALUES ('covariance:*', ?, ?)", (count, _f32(covariance.ravel())))
+        db.executemany(
+            "INSERT OR REPLACE INTO statistics VALUES (?, ?, ?)",
+            [("covariance:*", count, _f32(covariance.ravel())), ("average:*", count, _f32(mean))],
+        )
 
 
 def describe(db: apsw.Connection) -> dict[str, str]:

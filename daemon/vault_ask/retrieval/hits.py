@@ -36,8 +36,9 @@ class Retrieved(Generic[S]):
     """The hits of one question, best first, and the signals that tell whether the vault speaks of it at all.
 
     `idf` maps each word of the question, folded, to its inverse document frequency in this vault (0 for words that
-    are pruned as common). `closeness` and `coverage` are of the best passages: the centred cosine, and the share of
-    the question's idf mass found in their text. `notices` are sentences about arms that could not take part.
+    are pruned as common). `closeness` and `coverage` are of the best passages: how far the cosine lies above the
+    vault's mean for this question, and the share of the question's idf mass found in their text. `notices` are
+    sentences about arms that could not take part.
     """
 
     hits: tuple[Hit[S], ...]

@@ -59,7 +59,8 @@ class _Candidate(Generic[S]):
     passage: Passage[S]
     parts: Mapping[str, float]
     evidence: Evidence
-    cosine: float | None
+    above_mean: float
+    """Its cosine less the vault's mean cosine for this question; 0 without a vector."""
     provenance: Provenance
 
     @property
@@ -110,7 +111,7 @@ class Retriever:
             hits=tuple(_hit(candidate) for candidate in chosen),
             language=language,
             idf=words.idf,
-            closeness=1.0 if first else max((c.cosine or 0.0 for c in chosen[:BEST]), default=0.0),
+            closeness=1.0 if first else max((c.above_mean for c in chosen[:BEST]), default=0.0),
             coverage=max((c.evidence.coverage for c in chosen[:BEST]), default=0.0),
             notices=tuple(notice for notice in (meaning.notice, lexical_notice) if notice),
         )
@@ -154,10 +155,10 @@ class Retriever:
         wanted = list(dict.fromkeys((*near, *top_words, *gathered.own)))
         passages = view.passages(wanted)
         cosines = self._cosines(view, meaning, wanted)
-        deviation = view.centring().deviation(meaning.question) if meaning.question is not None else 1.0
+        mean, deviation = view.centring().spread(meaning.question) if meaning.question is not None else (0.0, 1.0)
         evidence = {
             chunk: Evidence(
-                z=cosines[chunk] / deviation if chunk in cosines else None,
+                z=(cosines[chunk] - mean) / deviation if chunk in cosines else None,
                 bm25=by_words.get(chunk, 0.0),
                 coverage=words.coverage(f"{passage.prelude}\n{passage.body}", passage.language),
             )
@@ -165,7 +166,13 @@ class Retriever:
         }
         parts = self._parts(evidence, near, top_words, arm)
         return [
-            _Candidate(passage, parts[chunk], evidence[chunk], cosines.get(chunk), _provenance(chunk, near, top_words))
+            _Candidate(
+                passage,
+                parts[chunk],
+                evidence[chunk],
+                cosines.get(chunk, mean) - mean,
+                _provenance(chunk, near, top_words),
+            )
             for chunk, passage in passages.items()
         ]
 
