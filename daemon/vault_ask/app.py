@@ -4,10 +4,10 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
-from threading import Event, Thread
+from threading import Lock, Thread
 from typing import Any, TypeVar, assert_never
 
 import structlog
@@ -15,15 +15,17 @@ import structlog
 from vault_ask.answering.ask import AskVault, Generators
 from vault_ask.answering.ports import Generator, Turn
 from vault_ask.answering.searching import search_response
-from vault_ask.errors import VaultAskError
+from vault_ask.errors import IndexBusy, IndexDamaged, VaultAskError
 from vault_ask.index.embedding import Embedder
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.view import Index
+from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.backlog import BacklogState
-from vault_ask.ingest.follower import Follower
-from vault_ask.ingest.progress import Progress, Snapshot
+from vault_ask.ingest.ingest import reclassify
+from vault_ask.ingest.keeper import Keeper
+from vault_ask.ingest.progress import Snapshot
 from vault_ask.ingest.status import Running, describe
-from vault_ask.ingest.workshop import Tools, Workshop, open_writer, rebuilding
+from vault_ask.ingest.workshop import Tools
 from vault_ask.notes.language import LanguageDetector
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.providers.embedded import EmbeddedEmbedder
@@ -91,7 +93,12 @@ class Library:
         self.embedder = embedder
         self.retriever = Retriever(embedder=embedder, languages=LanguageDetector(), settings=settings.retrieval)
         self._searchers = ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="search")
-        self._offered: tuple[float, tuple[str, ...]] = (-OFFER_SECONDS, ())
+        self._rules_kept = False
+        self._keeping_rules = Lock()
+
+    def close(self) -> None:
+        """End the search threads, and with them the connections they read through."""
+        self._searchers.shutdown()
 
     @property
     def vault_name(self) -> str:
@@ -123,6 +130,7 @@ class Library:
 
     def retrieve(self, question: str, *, scope: S, **how: Any) -> Retrieved[S]:  # noqa: ANN401 - passed through
         """Retrieve in this thread, under a scope; `how` is as in Retriever.retrieve. Raises NoIndex."""
+        self._keep_rules()
         with self.index.open(scope) as view:
             return self.retriever.retrieve(view, question, **how)
 
@@ -149,6 +157,22 @@ class Library:
         state = SourceState("unfollowed", "This command only looked at the index; a running daemon knows more.")
         return describe(self.index, make_rules(self.settings), self._running(source=state), ceiling)
 
+    def _keep_rules(self) -> None:
+        """Apply rules that changed since the last index run, before anything is read by the former ones.
+
+        A daemon that owns the data folder has applied its own when it started.
+        """
+        with self._keeping_rules:
+            if self._rules_kept or not self.files.current.exists():
+                return
+            with suppress(IndexBusy), self.files.owned():
+                writer = IndexWriter(self.files.current)
+                try:
+                    reclassify(writer, make_rules(self.settings))
+                finally:
+                    writer.close()
+            self._rules_kept = True
+
     def _running(
         self,
         *,
@@ -170,14 +194,14 @@ class Library:
         )
 
     def _generation(self) -> GenerationStatus:
+        configured = self.generators.configured
+        return GenerationStatus(generator=configured.name, local=configured.is_local, offered=self._offered())
+
+    def _offered(self) -> tuple[str, ...]:
+        """Name the chat models of an Ollama that runs where embedding.ollama_url says; it may take a second to ask."""
         from vault_ask.providers.ollama import running_chat_models  # noqa: PLC0415
 
-        configured = self.generators.configured
-        when, offered = self._offered
-        if time.monotonic() - when > OFFER_SECONDS:
-            offered = tuple(f"ollama_chat/{name}" for name in running_chat_models(self.settings.embedding.ollama_url))
-            self._offered = (time.monotonic(), offered)
-        return GenerationStatus(generator=configured.name, local=configured.is_local, offered=offered)
+        return tuple(f"ollama_chat/{name}" for name in running_chat_models(self.settings.embedding.ollama_url))
 
     async def _retrieve_in_thread(self, question: str, *, scope: S, note: str | None = None) -> Retrieved[S]:
         return await self._in_thread(partial(self.retrieve, question, scope=scope, note=note))
@@ -195,27 +219,41 @@ class Daemon(Library):
     def __init__(self, settings: Settings, embedder: Embedder) -> None:
         super().__init__(settings, embedder)
         self._tools = make_tools(settings, embedder)
-        self._progress = Progress()
-        self._stop = Event()
-        self._owned = ExitStack()
-        self._warning: str | None = None
-        self._rebuilder: Thread | None = None
+        self._keeper = Keeper(self.files, self._tools)
+        self._looked = -OFFER_SECONDS
+        self._found_models: tuple[str, ...] = ()
 
     def start(self, *, rebuild: bool = False) -> None:
         """Own the data folder and begin to follow the vault. Raises IndexBusy, ConfigError."""
-        self._owned.enter_context(self.files.owned())
-        self._open()
-        if rebuild:
-            self._rebuilder = Thread(target=self._rebuild, name="rebuild", daemon=True)
-            self._rebuilder.start()
+        self._keeper.start(rebuild=rebuild)
+        self._offered()
+        Thread(target=self._warm, name="warm", daemon=True).start()
 
     def stop(self) -> None:
-        """Stop following, store what is being stored, and give the data folder back."""
-        self._stop.set()
-        if self._rebuilder is not None:
-            self._rebuilder.join()
-        self._close()
-        self._owned.close()
+        """Stop following, store what is being stored, and give the data folder and all threads back."""
+        self._keeper.stop()
+        self.close()
+
+    def _offered(self) -> tuple[str, ...]:
+        """Give what the last look found, and look again in the background when that is long ago."""
+        if time.monotonic() - self._looked > OFFER_SECONDS:
+            self._looked = time.monotonic()
+            Thread(target=self._look_for_models, name="offers", daemon=True).start()
+        return self._found_models
+
+    def _warm(self) -> None:
+        """Load what the first question would have to wait for."""
+        try:
+            if isinstance(self.embedder, EmbeddedEmbedder):
+                self.embedder.warm()
+            for generator in (self.generators.configured, self.generators.personal):
+                if isinstance(generator, LitellmGenerator):
+                    generator.warm()
+        except VaultAskError as error:
+            log.warning("warming up failed", sentence=str(error))
+
+    def _look_for_models(self) -> None:
+        self._found_models = super()._offered()
 
     async def status(self, ceiling: Sensitivity) -> StatusResponse:
         """Tell how the daemon is doing, as a reader with this ceiling sees it."""
@@ -223,9 +261,13 @@ class Daemon(Library):
 
     def retrieve(self, question: str, *, scope: S, **how: Any) -> Retrieved[S]:  # noqa: ANN401 - passed through
         """Retrieve as a library does, and say so while the index is still being built."""
-        found: Retrieved[S] = super().retrieve(question, scope=scope, **how)
-        snapshot = self._progress.snapshot
-        if snapshot.phase != "indexing" or self._follower.caught_up:
+        try:
+            found: Retrieved[S] = super().retrieve(question, scope=scope, **how)
+        except IndexDamaged:
+            self._keeper.suspect()
+            raise
+        snapshot = self._keeper.following
+        if snapshot.phase != "indexing" or self._keeper.caught_up:
             return found
         notice = (
             f"The vault is still being indexed ({snapshot.done} of {snapshot.total} notes); ask again later for more."
@@ -234,61 +276,19 @@ class Daemon(Library):
 
     def describe(self, ceiling: Sensitivity) -> StatusResponse:
         """Describe the running daemon."""
-        backlog = self._workshop.backlog
-        trouble = self._follower.trouble
+        keeper, trouble = self._keeper, self._keeper.trouble
         return describe(
             self.index,
             self._tools.rules,
             self._running(
                 source=SourceState("waiting", trouble) if trouble else self._tools.source.state(),
-                progress=self._progress.snapshot,
-                backlog=backlog.state,
-                retry_in=backlog.seconds_until_retry(),
-                warnings=(self._warning,) if self._warning else (),
+                progress=keeper.progress,
+                backlog=keeper.backlog,
+                retry_in=keeper.retry_in,
+                warnings=(keeper.warning,) if keeper.warning else (),
             ),
             ceiling,
         )
 
-    def _open(self) -> None:
-        writer, warning = open_writer(self.files)
-        self._warning = warning or self._warning
-        self._workshop = Workshop(writer, self._tools, self._progress)
-        self._workshop.ingest.reclassify()
-        self._follower = Follower(self._workshop, on_damage=self._renew)
-        self._follower.start()
-
-    def _close(self) -> None:
-        self._follower.stop()
-        self._workshop.writer.close()
-
-    def _renew(self) -> None:
-        """Begin anew after the index was found damaged while in use; runs in the follower's last breath."""
-        self._workshop.writer.abandon()
-        if not self._stop.is_set():
-            self._open()
-
-    def _rebuild(self) -> None:
-        """Build a new index beside the one that serves and is followed; catch up once more and change over."""
-        progress = Progress()
-        try:
-            with rebuilding(self.files) as writer:
-                fresh = Workshop(writer, self._tools, progress)
-                fresh.backlog.bind()
-                fresh.bring_up_to_date(self._stop)
-                self._refuse_if_stopping()
-                self._close()
-                fresh.bring_up_to_date(self._stop)
-            self._open()
-        except _Interrupted:
-            log.info("rebuild interrupted; it goes on at the next start with --rebuild")
-        except VaultAskError as error:
-            self._warning = f"The rebuild stopped: {error}"
-            log.warning("rebuild stopped", sentence=str(error))
-
-    def _refuse_if_stopping(self) -> None:
-        if self._stop.is_set():
-            raise _Interrupted
-
-
-class _Interrupted(Exception):
-    """The daemon is stopping in the middle of a rebuild."""
+    def _keep_rules(self) -> None:
+        """Nothing to do: the rules were applied when the index was opened for writing."""

@@ -2,12 +2,13 @@
 
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from threading import Event
 
 from vault_ask.app import make_embedder, make_source, make_tools
-from vault_ask.errors import DocumentVanished, EmbeddingSpaceChanged, ModelError, NoIndex
+from vault_ask.errors import DocumentVanished, EmbeddingSpaceChanged, ModelError, ModelUnreachable, NoIndex
+from vault_ask.index.embedding import Embedder
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.view import Index, Known
 from vault_ask.index.writer import IndexWriter
@@ -42,18 +43,18 @@ def run(settings: Settings, *, rebuild: bool, embed: bool, display: Display) -> 
     """Index the vault. Raises SourceUnreachable, EmbeddingSpaceChanged, IndexBusy, ConfigError."""
     files = IndexFiles(settings.data)
     progress = Progress(display)
-    embedder = make_embedder(settings, tell=lambda sentence: progress.begin("embedding", message=sentence))
+    embedder = make_embedder(settings, tell=lambda sentence: display(Snapshot(phase="embedding", message=sentence)))
     tools = make_tools(settings, embedder)
     with files.owned(), _stopping() as stop:
         warnings: list[str] = []
-        with _writer(files, warnings, rebuild=rebuild) as writer:
+        with _rebuilt(files, embedder, embed=embed) if rebuild else _in_use(files, warnings) as writer:
             workshop = Workshop(writer, tools, progress)
             if embed:
                 _bind(workshop)
             outcome = _work(workshop, stop, embed=embed)
             outcome.warnings = warnings
-            if rebuild and stop.is_set():
-                raise KeyboardInterrupt
+            if rebuild:
+                _refuse_unfinished(outcome, files, embed=embed)
     return outcome
 
 
@@ -108,12 +109,29 @@ def _bind(workshop: Workshop) -> None:
         return
 
 
+def _rebuilt(files: IndexFiles, embedder: Embedder, *, embed: bool) -> AbstractContextManager[IndexWriter]:
+    try:
+        space = embedder.space
+    except ModelError:
+        if embed:
+            raise
+        space = None
+    return rebuilding(files, space)
+
+
+def _refuse_unfinished(outcome: Outcome, files: IndexFiles, *, embed: bool) -> None:
+    """Keep the index in use where the new one is not whole; the next rebuild goes on where this one stopped."""
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    if embed and outcome.waiting_notes and files.current.exists():
+        raise ModelUnreachable(
+            f"{outcome.embedder_trouble or 'The embedder stopped.'} The new index is not whole, so the old one stays "
+            "in use. Run `vault-ask index --rebuild` again, and it goes on from here."
+        )
+
+
 @contextmanager
-def _writer(files: IndexFiles, warnings: list[str], *, rebuild: bool) -> Iterator[IndexWriter]:
-    if rebuild:
-        with rebuilding(files) as writer:
-            yield writer
-        return
+def _in_use(files: IndexFiles, warnings: list[str]) -> Iterator[IndexWriter]:
     writer, warning = open_writer(files)
     if warning:
         warnings.append(warning)

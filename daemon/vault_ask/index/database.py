@@ -127,13 +127,19 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
             "Install the version named in requirements.lock for this kind of machine."
         ) from error
     connection.enable_load_extension(False)  # noqa: FBT003 - apsw takes it by position only
+    # Read first: apsw reports a damaged file as a missing FTS5 when it registers a tokenizer.
+    fetch(connection, "SELECT 1 FROM sqlite_master LIMIT 1")
     connection.register_fts5_tokenizer("vaultask", _make_tokenizer)
     return connection
 
 
 def _make_tokenizer(_connection: apsw.Connection, _arguments: list[str]) -> "apsw.Tokenizer":
-    def tokenize(text: bytes, _flags: int, _locale: str | None) -> Iterable[str]:
+    def tokenize(text: bytes, flags: int, _locale: str | None) -> Iterable[str]:
         language, rest = split_mark(text.decode("utf-8", "replace"))
+        if flags & apsw.FTS5_TOKENIZE_QUERY:
+            # A query is made of terms as they are stored. Cut again, a pair of characters would be a phrase of its
+            # two characters and itself, which stands in no text.
+            return (rest,)
         # Offsets are left out: quotes are cut by us from the note's own lines, never by FTS5.
         return terms(rest, language)
 

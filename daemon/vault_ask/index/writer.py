@@ -363,7 +363,9 @@ class IndexWriter:
         for chunk, same in placed:
             found = _Found(chunk, made, refused)
             row = same if same is not None else next(spare, None)
-            vector = found.vector or self._stored_vector(found.embed_hash, found.text_hash, draft)
+            vector = found.vector
+            if vector is None and chunk.embeddable:
+                vector = self._stored_vector(found.embed_hash, found.text_hash, draft)
             state = found.state if vector is None else ChunkState.EMBEDDED
             row = self._put_chunk(row, note, draft.note, found, state)
             if vector is not None:

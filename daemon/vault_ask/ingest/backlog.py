@@ -6,21 +6,25 @@ was embedded is stored at once: no text is embedded twice, and a restart goes on
 
 import random
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from threading import Event, Lock
 
 import structlog
 
 from vault_ask.errors import EmbeddingSpaceChanged, ModelError
 from vault_ask.index.embedding import Embedder, Refused, Vector
-from vault_ask.index.writer import IndexWriter
-from vault_ask.ingest.progress import Progress
+from vault_ask.index.writer import Draft, IndexWriter
+from vault_ask.ingest.progress import Track
 
 log = structlog.get_logger()
 
 STEP_SECONDS = 4.0
 """How long one step should take: short enough to save often, long enough to keep a server busy."""
+
+EMBED_FIRST = 48
+"""A change of at most this many chunks is embedded before it is stored (about 2 s on a slow CPU)."""
 
 FIRST_STEP, LONGEST_STEP = 8, 256
 FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 2.0, 120.0
@@ -30,8 +34,8 @@ FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 2.0, 120.0
 class Embedded:
     """What came of a batch: vectors by embedding hash, and the hashes of refused texts."""
 
-    made: dict[bytes, Vector]
-    refused: frozenset[bytes]
+    made: dict[bytes, Vector] = field(default_factory=dict)
+    refused: frozenset[bytes] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ class Backlog:
         self,
         writer: IndexWriter,
         embedder: Embedder | None,
-        progress: Progress,
+        progress: Track,
         *,
         centring: str,
         clock: Callable[[], float] = time.monotonic,
@@ -88,20 +92,35 @@ class Backlog:
     def embed(self, texts: Sequence[tuple[bytes, str]]) -> Embedded | None:
         """Embed texts by hash; None when the embedder is away, which is remembered for the next try."""
         unique = dict(texts)
-        try:
-            embedder = self._ready_embedder()
-            results = embedder.embed_passages(list(unique.values()))
-        except EmbeddingSpaceChanged as error:
-            self._state = BacklogState(rebuild_needed=str(error), last_error=str(error))
+        if self._embedder is None or not self._prepared():
             return None
+        try:
+            results = self._embedder.embed_passages(list(unique.values()))
         except ModelError as error:
             self._postpone(str(error))
+            return None
+        except Exception as error:  # noqa: BLE001 - whatever an embedder does, notes go in by their words
+            self._postpone(f"The embedder failed unexpectedly ({type(error).__name__}); it is tried again.")
             return None
         self._retry = FIRST_RETRY_SECONDS
         self._state = BacklogState(ready=True)
         pairs = list(zip(unique, results, strict=True))
         made = {digest: result for digest, result in pairs if not isinstance(result, Refused)}
         return Embedded(made, frozenset(digest for digest, result in pairs if isinstance(result, Refused)))
+
+    @contextmanager
+    def embedded_first(self, drafts: Sequence[Draft]) -> Iterator[Embedded]:
+        """Embed what a small change lacks, unless the backlog is at work: it takes the newest notes first anyway.
+
+        The backlog is held until the block has stored what was made, so that nothing is embedded twice.
+        """
+        if not self._running.acquire(blocking=False):
+            yield Embedded()
+            return
+        try:
+            yield self._missing_of(drafts)
+        finally:
+            self._running.release()
 
     def drain(self, stop: Event) -> bool:
         """Embed what waits until nothing does, `stop` is set or the embedder goes away; say whether all is done."""
@@ -110,13 +129,29 @@ class Backlog:
         with self._running:
             total, _ = self._writer.count_waiting()
             if total == 0:
+                self._rest()
                 return True
             self._progress.begin("embedding", total)
-            done = self._drain(stop)
-            self._writer.refresh_statistics()
-        error = self._state.last_error
-        self._progress.rest("waiting" if error else "idle", error or "")
-        return done
+            try:
+                return self._drain(stop)
+            finally:
+                self._writer.refresh_statistics()
+                error = self._state.last_error
+                self._progress.rest("waiting" if error else "idle", error or "")
+
+    def _missing_of(self, drafts: Sequence[Draft]) -> Embedded:
+        if not self.willing or not self._state.ready:
+            return Embedded()
+        missing = self._writer.without_vector(drafts)
+        if not missing or len(missing) > EMBED_FIRST:
+            return Embedded()
+        return self.embed(list(missing.items())) or Embedded()
+
+    def _rest(self) -> None:
+        """Look whether the embedder fits the index while nothing waits, so that the status tells before it matters."""
+        if self.willing and self._prepared():
+            self._state = BacklogState(ready=True)
+            self._progress.rest()
 
     def _drain(self, stop: Event) -> bool:
         while not stop.is_set() and self.willing:
@@ -140,11 +175,16 @@ class Backlog:
             self._writer.use_space(self._embedder.space, self._embedder.priors(), self._centring)
             self._bound = True
 
-    def _ready_embedder(self) -> Embedder:
-        if self._embedder is None:
-            raise ModelError("No embedder is configured.")
-        self.bind()
-        return self._embedder
+    def _prepared(self) -> bool:
+        try:
+            self.bind()
+        except EmbeddingSpaceChanged as error:
+            self._state = BacklogState(rebuild_needed=str(error), last_error=str(error))
+            return False
+        except ModelError as error:
+            self._postpone(str(error))
+            return False
+        return True
 
     def _pace(self, count: int, seconds: float) -> None:
         ideal = count * STEP_SECONDS / max(seconds, 1e-3)

@@ -25,10 +25,15 @@ class Follower:
     """Follows one vault into one index until it is stopped."""
 
     def __init__(self, workshop: Workshop, *, on_damage: Callable[[], None]) -> None:
+        """Prepare to follow.
+
+        `on_damage` is called, perhaps twice, when the index turns out to be damaged, and the threads end; it must not
+        wait for them.
+        """
         self._source = workshop.source
         self._ingest = workshop.ingest
         self._backlog = workshop.backlog
-        self._progress = workshop.progress
+        self._progress = workshop.progress.notes
         self._on_damage = on_damage
         self._stop = Event()
         self._work = Event()
@@ -75,9 +80,7 @@ class Follower:
                     self._take(batch)
                     retry = FIRST_RETRY_SECONDS
             except IndexDamaged:
-                log.error("index damaged")
-                self._on_damage()
-                return
+                self._give_up()
             except Exception as error:  # noqa: BLE001 - the outermost handler of this thread
                 self._note_trouble(error)
                 self._stop.wait(retry)
@@ -89,7 +92,9 @@ class Follower:
                 # The vault was away: whatever happened meanwhile is found by comparing.
                 self._take([Rescan("the vault was away")])
             return
-        report = self._ingest.apply(batch)
+        report = self._ingest.apply(batch, self._stop)
+        if self._stop.is_set():
+            return
         self._trouble = None
         self._caught_up.set()
         if report.anything:
@@ -112,9 +117,16 @@ class Follower:
                 return
             try:
                 self._backlog.drain(self._stop)
+            except IndexDamaged:
+                self._give_up()
             except Exception as error:  # noqa: BLE001 - the outermost handler of this thread
                 log.warning("embedding failed", error=type(error).__name__)
                 self._stop.wait(IDLE_SECONDS)
+
+    def _give_up(self) -> None:
+        self._stop.set()
+        self._work.set()
+        self._on_damage()
 
     def _pause(self) -> float:
         until = self._backlog.seconds_until_retry()

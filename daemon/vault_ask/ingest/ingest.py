@@ -18,9 +18,9 @@ from vault_ask.errors import DocumentVanished, SourceRefused, SourceUnreachable
 from vault_ask.index.embedding import Embedder
 from vault_ask.index.view import Known
 from vault_ask.index.writer import Draft, IndexWriter
-from vault_ask.ingest.backlog import Backlog, Embedded
+from vault_ask.ingest.backlog import Backlog
 from vault_ask.ingest.plan import AnotherVault, Plan, SuddenlyEmpty, make_plan
-from vault_ask.ingest.progress import Progress
+from vault_ask.ingest.progress import Track
 from vault_ask.notes.chunker import chunk
 from vault_ask.notes.language import LanguageDetector
 from vault_ask.notes.parse import parse
@@ -35,9 +35,6 @@ RECIPE = "1"
 
 GROUP = 64
 """Notes stored in one transaction during a sweep."""
-
-EMBED_FIRST = 48
-"""A change of at most this many chunks is embedded before it is stored (about 2 s on a slow CPU)."""
 
 
 @dataclass(slots=True)
@@ -69,7 +66,7 @@ class Ingest:
         backlog: Backlog,
         rules: Rules,
         chunks: ChunkSettings,
-        progress: Progress,
+        progress: Track,
     ) -> None:
         self._source = source
         self._writer = writer
@@ -82,16 +79,7 @@ class Ingest:
 
     def reclassify(self) -> int:
         """Apply changed rules to what is indexed, before anything is asked; give the number of notes moved."""
-        if self._writer.meta("rules") == self._rules.fingerprint:
-            return 0
-        moved = {}
-        for claim in self._writer.claims():
-            level = self._rules.classify(claim.path, claim.resolved_path, claim.frontmatter, claim.state)
-            if level is not claim.sensitivity:
-                moved[claim.id] = level
-        self._writer.reclassify(moved)
-        self._writer.set_meta(rules=self._rules.fingerprint)
-        return len(moved)
+        return reclassify(self._writer, self._rules)
 
     def sweep(self, stop: Event | None = None) -> Report:
         """Compare the whole vault with the index and mend every difference.
@@ -103,13 +91,14 @@ class Ingest:
         self._progress.begin("listing")
         try:
             plan = self.plan()
+            self._remember_the_first()
             self._progress.begin("indexing", len(plan.to_read))
             self._read_all(plan, report, stop)
             if not stop.is_set():
                 self._writer.delete(plan.gone)
                 report.deleted = len(plan.gone)
                 self._writer.resolve_links()
-                self._writer.set_meta(recipe=self._recipe(), vault=self._source.identity)
+                self._writer.set_meta(**self._origin())
         finally:
             self._progress.rest()
         return report
@@ -126,21 +115,35 @@ class Ingest:
             )
         )
 
-    def apply(self, changes: Sequence[Change]) -> Report:
-        """Follow a batch of changes. A Rescan among them is a sweep."""
+    def apply(self, changes: Sequence[Change], stop: Event | None = None) -> Report:
+        """Follow a batch of changes; of several at one path the last one counts. A Rescan among them is a sweep.
+
+        Ends early, with whole notes, when `stop` is set. Raises SourceUnreachable.
+        """
         if any(isinstance(change, Rescan) for change in changes):
-            return self.sweep()
+            return self.sweep(stop)
         report = Report()
-        upserted = dict.fromkeys(change.path for change in changes if isinstance(change, Upserted))
-        known = self._writer.known_of(list(upserted))
-        drafts = list(self._drafts(upserted, known, report))
-        gone = [change.path for change in changes if isinstance(change, Deleted)]
-        self._store(drafts, known, report, gone=gone)
+        last = {change.path: change for change in changes if not isinstance(change, Rescan)}
+        known = self._writer.known_of(list(last))
+        upserted = [path for path, change in last.items() if isinstance(change, Upserted)]
+        gone = [path for path, change in last.items() if isinstance(change, Deleted) and path in known]
+        self._follow(upserted, gone, known, report, stop or Event())
         self._writer.resolve_links()
-        report.deleted += len(gone)
         return report
 
     # One note
+
+    def _follow(
+        self, upserted: Sequence[str], gone: Sequence[str], known: dict[str, Known], report: Report, stop: Event
+    ) -> None:
+        """Store arrivals, then departures with the last of them, so that a renamed note finds its vectors."""
+        groups = [upserted[start : start + GROUP] for start in range(0, len(upserted), GROUP)] or [()]
+        for group in groups:
+            if stop.is_set():
+                return
+            drafts = list(self._drafts(group, known, report))
+            self._store(drafts, known, report, gone=gone if group is groups[-1] else ())
+        report.deleted += len(gone)
 
     def _read_all(self, plan: Plan, report: Report, stop: Event) -> None:
         known = self._writer.known_of(list(plan.changed))
@@ -170,6 +173,9 @@ class Ingest:
                 yield self._draft(document, digest)
             except Exception as error:  # noqa: BLE001 - one odd note must not keep the others from being indexed
                 report.failed[path] = type(error).__name__
+                if before is not None:
+                    # Nobody can tell what the new text says of itself.
+                    self._writer.close_note(path)
                 log.error("note could not be parsed", path_length=len(path), error=type(error).__name__)
         self._writer.touch(touched)
 
@@ -198,8 +204,8 @@ class Ingest:
         self, drafts: Sequence[Draft], known: dict[str, Known], report: Report, *, gone: Sequence[str] = ()
     ) -> None:
         self._close(drafts, known)
-        embedded = self._embed_first(drafts)
-        self._writer.replace(drafts, embedded.made, refused=embedded.refused, gone=gone)
+        with self._backlog.embedded_first(drafts) as embedded:
+            self._writer.replace(drafts, embedded.made, refused=embedded.refused, gone=gone)
         report.new += sum(draft.note.path not in known for draft in drafts)
         report.changed += sum(draft.note.path in known for draft in drafts)
 
@@ -209,17 +215,30 @@ class Ingest:
             if before and draft.note.sensitivity > before.sensitivity:
                 self._writer.close_note(draft.note.path)
 
-    def _embed_first(self, drafts: Sequence[Draft]) -> Embedded:
-        nothing = Embedded({}, frozenset())
-        if not self._backlog.willing or not self._backlog.state.ready:
-            return nothing
-        missing = self._writer.without_vector(drafts)
-        if not missing or len(missing) > EMBED_FIRST:
-            return nothing
-        return self._backlog.embed(list(missing.items())) or nothing
+    def _remember_the_first(self) -> None:
+        """Note at once how and where a new index is read, in case its first sweep is interrupted."""
+        if self._writer.meta("recipe") is None:
+            self._writer.set_meta(**self._origin())
+
+    def _origin(self) -> dict[str, str]:
+        return {"recipe": self._recipe(), "vault": self._source.identity}
 
     def _recipe(self) -> str:
         return blake2b(f"{RECIPE} {self._chunks.model_dump_json()}".encode(), digest_size=8).hexdigest()
+
+
+def reclassify(writer: IndexWriter, rules: Rules) -> int:
+    """Apply rules to what is indexed, if they are not the ones it was classified by; give the number of notes moved."""
+    if writer.meta("rules") == rules.fingerprint:
+        return 0
+    moved = {}
+    for claim in writer.claims():
+        level = rules.classify(claim.path, claim.resolved_path, claim.frontmatter, claim.state)
+        if level is not claim.sensitivity:
+            moved[claim.id] = level
+    writer.reclassify(moved)
+    writer.set_meta(rules=rules.fingerprint)
+    return len(moved)
 
 
 def content_hash(document: Document) -> bytes:

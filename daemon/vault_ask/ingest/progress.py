@@ -1,13 +1,14 @@
 """How far the work is: figures for the status and for a progress bar, safe to read from any thread."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Literal
 
 Phase = Literal["idle", "listing", "indexing", "embedding", "waiting", "rebuilding", "failed"]
+
+_URGENCY: dict[Phase, int] = {"indexing": 4, "listing": 4, "rebuilding": 4, "embedding": 3, "failed": 2, "waiting": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +23,11 @@ class Snapshot:
     message: str = ""
 
 
-class Progress:
-    """Keeps the newest snapshot and tells a listener of each."""
+class Track:
+    """One line of work, written by one thread."""
 
-    def __init__(
-        self, listener: Callable[[Snapshot], None] | None = None, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._listener = listener or (lambda _snapshot: None)
+    def __init__(self, changed: Callable[[], None], clock: Callable[[], float]) -> None:
+        self._changed = changed
         self._clock = clock
         self._lock = Lock()
         self._snapshot = Snapshot()
@@ -59,16 +58,26 @@ class Progress:
         """Say that nothing is going on, or why it stands still."""
         self._set(Snapshot(phase=phase, message=message))
 
-    @contextmanager
-    def phase(self, phase: Phase, total: int = 0) -> Iterator[None]:
-        """Run a phase and rest afterwards, also when it fails."""
-        self.begin(phase, total)
-        try:
-            yield
-        finally:
-            self.rest()
-
     def _set(self, snapshot: Snapshot) -> None:
         with self._lock:
             self._snapshot = snapshot
-        self._listener(snapshot)
+        self._changed()
+
+
+class Progress:
+    """Two lines of work that go on side by side, told as one: reading notes, and embedding what waits behind it."""
+
+    def __init__(
+        self, listener: Callable[[Snapshot], None] | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._listener = listener or (lambda _snapshot: None)
+        self.notes = Track(self._tell, clock)
+        self.passages = Track(self._tell, clock)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The figures of whichever line of work a person would ask about; of notes where both do."""
+        return max(self.notes.snapshot, self.passages.snapshot, key=lambda snapshot: _URGENCY.get(snapshot.phase, 0))
+
+    def _tell(self) -> None:
+        self._listener(self.snapshot)

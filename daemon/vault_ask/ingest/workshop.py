@@ -4,16 +4,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Event
 
 import structlog
 
 from vault_ask.errors import IndexDamaged
-from vault_ask.index.embedding import Embedder
+from vault_ask.index.embedding import Embedder, EmbeddingSpace
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.backlog import Backlog
-from vault_ask.ingest.ingest import Ingest, Report
+from vault_ask.ingest.ingest import Ingest
 from vault_ask.ingest.progress import Progress
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.settings import ChunkSettings
@@ -40,7 +39,7 @@ class Workshop:
         self.writer = writer
         self.source = tools.source
         self.progress = progress
-        self.backlog = Backlog(writer, tools.embedder, progress, centring=tools.centring)
+        self.backlog = Backlog(writer, tools.embedder, progress.passages, centring=tools.centring)
         self.ingest = Ingest(
             source=tools.source,
             writer=writer,
@@ -48,17 +47,16 @@ class Workshop:
             backlog=self.backlog,
             rules=tools.rules,
             chunks=tools.chunks,
-            progress=progress,
+            progress=progress.notes,
         )
 
-    def bring_up_to_date(self, stop: Event | None = None) -> Report:
-        """Sweep once and embed all that waits. Raises SourceUnreachable, EmbeddingSpaceChanged."""
-        stop = stop or Event()
-        report = self.ingest.sweep(stop)
-        self.backlog.drain(stop)
-        if report.anything:
-            self.writer.optimize()
-        return report
+    def close(self) -> None:
+        """Close the index file, also where it is too damaged to be closed in order."""
+        try:
+            self.writer.close()
+        except Exception as error:  # noqa: BLE001 - the driver is the index's alone, and its errors may come bare
+            log.warning("index not closed in order", error=type(error).__name__)
+            self.writer.abandon()
 
 
 def open_writer(files: IndexFiles) -> tuple[IndexWriter, str | None]:
@@ -66,14 +64,12 @@ def open_writer(files: IndexFiles) -> tuple[IndexWriter, str | None]:
 
     Gives the writer, and a sentence for the owner where a file was set aside. The caller owns the data folder.
     """
-    try:
-        writer = IndexWriter(files.current)
-        complaint = writer.damage()
-        if complaint is None:
-            return writer, None
-        writer.close()
-    except IndexDamaged as error:
-        complaint = type(error.__cause__).__name__
+    found = _sound(files.current)
+    return (found, None) if isinstance(found, IndexWriter) else begin_anew(files, found)
+
+
+def begin_anew(files: IndexFiles, complaint: str) -> tuple[IndexWriter, str]:
+    """Set the index in use aside and begin a new one; gives its writer, and a sentence for the owner."""
     kept = files.set_aside()
     log.error("index damaged", complaint=complaint, kept=kept.name)
     return IndexWriter(files.current), (
@@ -83,12 +79,13 @@ def open_writer(files: IndexFiles) -> tuple[IndexWriter, str | None]:
 
 
 @contextmanager
-def rebuilding(files: IndexFiles) -> Iterator[IndexWriter]:
+def rebuilding(files: IndexFiles, space: EmbeddingSpace | None) -> Iterator[IndexWriter]:
     """Write a new index beside the one in use, which goes on serving; it takes over when the block ends well.
 
-    After an interruption the next rebuild goes on where this one stopped. The caller owns the data folder.
+    After an interruption the next rebuild goes on where this one stopped, unless `space` (None where it cannot be
+    told) is another than it was for. The caller owns the data folder.
     """
-    writer = _continue_or_begin(files.building)
+    writer = _continue_or_begin(files.building, space)
     try:
         yield writer
     except BaseException:
@@ -98,13 +95,44 @@ def rebuilding(files: IndexFiles) -> Iterator[IndexWriter]:
     files.promote()
 
 
-def _continue_or_begin(file: Path) -> IndexWriter:
-    try:
-        writer = IndexWriter(file)
-        if writer.damage() is None:
-            return writer
-        writer.close()
-    except IndexDamaged:
-        log.warning("unfinished rebuild damaged")
+def _continue_or_begin(file: Path, space: EmbeddingSpace | None) -> IndexWriter:
+    found = _sound(file)
+    if isinstance(found, IndexWriter):
+        if space is None or found.meta("space") in {None, space.fingerprint}:
+            return found
+        found.close()
+    log.info("unfinished rebuild dropped", why="damaged" if isinstance(found, str) else "another embedding model")
     IndexFiles.remove(file)
     return IndexWriter(file)
+
+
+def _sound(file: Path) -> IndexWriter | str:
+    """Open an index file, or give the complaint about it."""
+    try:
+        writer = IndexWriter(file)
+    except IndexDamaged as error:
+        return type(error.__cause__).__name__
+    complaint = complaint_of(writer)
+    if complaint is None:
+        return writer
+    writer.abandon()
+    return complaint
+
+
+def complaint_of(writer: IndexWriter) -> str | None:
+    """Check an open index file; None when it is sound."""
+    try:
+        return writer.damage()
+    except IndexDamaged as error:
+        return type(error.__cause__).__name__
+
+
+def is_unfinished(files: IndexFiles, space: EmbeddingSpace | None) -> bool:
+    """Say whether a rebuild for this embedding space was interrupted and can go on."""
+    found = _sound(files.building) if files.building.exists() else "none"
+    if isinstance(found, str):
+        return False
+    try:
+        return space is not None and found.meta("space") == space.fingerprint
+    finally:
+        found.close()

@@ -1,0 +1,175 @@
+"""Builds small real indexes for tests: from texts as they would lie in a vault, or from chunks made by hand."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+
+from vault_ask.index.embedding import Embedder, Refused, Vector
+from vault_ask.index.files import IndexFiles
+from vault_ask.index.view import Index, S, VaultView
+from vault_ask.index.writer import Draft, IndexWriter, embedding_hash, embedding_text
+from vault_ask.notes.chunker import chunk
+from vault_ask.notes.language import LanguageDetector
+from vault_ask.notes.model import Chunk, Note
+from vault_ask.notes.parse import parse
+from vault_ask.notes.sensitivity import Rules
+from vault_ask.retrieval.retriever import Retriever
+from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
+from vault_ask.settings import ChunkSettings, RetrievalSettings
+
+OPEN = OpenScope(web_allowed=True)
+PRIVATE = PrivateScope()
+RULES = Rules.compile(["Private/**"], "sensitivity")
+LANGUAGES = LanguageDetector()
+
+Vectors = Mapping[bytes, Vector]
+
+
+class Building:
+    """An index being built in a data folder, note by note, as ingest does it but with nothing in between.
+
+    Without an embedder chunks wait for their vectors. `language` is that of every note; None detects it.
+    """
+
+    def __init__(
+        self,
+        data: Path,
+        embedder: Embedder | None = None,
+        *,
+        rules: Rules = RULES,
+        chunks: ChunkSettings | None = None,
+        language: str | None = "en",
+        centring: str = "off",
+    ) -> None:
+        self.files = IndexFiles(data)
+        self.writer = IndexWriter(self.files.current)
+        self.index = Index(self.files)
+        self.embedder = embedder
+        self._rules = rules
+        self._chunks = chunks or ChunkSettings()
+        self._language = language
+        self._edits = 0
+        if embedder:
+            self.writer.use_space(embedder.space, embedder.priors(), centring)
+
+    def put(self, notes: Mapping[str, str], *, gone: Iterable[str] = ()) -> None:
+        """Store notes and forget those at the paths that are gone, in one transaction; then resolve links."""
+        self.store([self.draft(path, text) for path, text in notes.items()], gone=gone)
+
+    def store(self, drafts: Sequence[Draft], *, gone: Iterable[str] = ()) -> None:
+        """Store drafts with the vectors they lack."""
+        missing = self.writer.without_vector(drafts) if self.embedder else {}
+        made, refused = self.embed(missing)
+        self.writer.replace(drafts, made, refused=refused, gone=gone)
+        self.writer.resolve_links()
+
+    def embed(self, texts: Mapping[bytes, str]) -> tuple[Vectors, frozenset[bytes]]:
+        """Give the vectors of texts by hash, and the hashes of those refused."""
+        results = self.embedder.embed_passages(list(texts.values())) if self.embedder and texts else []
+        pairs = list(zip(texts, results, strict=True)) if results else []
+        made = {digest: result for digest, result in pairs if not isinstance(result, Refused)}
+        return made, frozenset(digest for digest, result in pairs if isinstance(result, Refused))
+
+    def draft(self, path: str, text: str) -> Draft:
+        """Parse and cut a note."""
+        content = text.encode()
+        note = parse(path, content, self._rules)
+        language = self._language or LANGUAGES.detect(note.body)
+        return self.drafted(_in(note, language), content)
+
+    def drafted(self, note: Note, content: bytes) -> Draft:
+        """Make the draft of a parsed note."""
+        count = self.embedder.count_tokens if self.embedder else _words
+        self._edits += 1
+        return Draft(
+            note=note,
+            chunks=tuple(chunk(note, count=count, options=self._chunks)),
+            resolved_path=note.path,
+            content_hash=blake2b(content, digest_size=16).digest(),
+            revision=str(self._edits),
+            mtime=float(self._edits),
+            size=len(content),
+        )
+
+    def retriever(self, *, by_words_alone: bool = False, **settings: object) -> Retriever:
+        """Give a retriever over this index."""
+        return Retriever(
+            embedder=None if by_words_alone else self.embedder,
+            languages=LANGUAGES,
+            settings=RetrievalSettings(**settings),
+        )
+
+    @contextmanager
+    def open(self, scope: S) -> Iterator[VaultView[S]]:
+        """Open a view of what is stored so far."""
+        with self.index.open(scope) as view:
+            yield view
+
+    def close(self) -> None:
+        self.writer.close()
+
+
+def made_by_hand(
+    path: str,
+    *bodies: str,
+    personal: bool = False,
+    language: str = "en",
+    prelude: str = "",
+    heading: str = "",
+) -> Draft:
+    """Make a draft of one chunk a body, without parsing anything."""
+    lines = tuple("\n".join(bodies).split("\n"))
+    note = Note(
+        path=path,
+        title=path.rpartition("/")[2].removesuffix(".md"),
+        lines=lines,
+        body_line=1,
+        sensitivity=Sensitivity.PERSONAL if personal else Sensitivity.OPEN,
+        language=language,
+    )
+    path_of = (heading,) if heading else ()
+    chunks = tuple(
+        Chunk(
+            id=blake2b(f"{path}\x1f{body}\x1f{ordinal}".encode(), digest_size=16).hexdigest(),
+            ordinal=ordinal,
+            heading_path=path_of,
+            prelude=prelude,
+            body=body,
+            line_start=ordinal + 1,
+            line_end=ordinal + 1,
+            tokens=len(body.split()),
+        )
+        for ordinal, body in enumerate(bodies)
+    )
+    content = "\n".join((path, *bodies)).encode()
+    return Draft(
+        note=note,
+        chunks=chunks,
+        resolved_path=path,
+        content_hash=blake2b(content, digest_size=16).digest(),
+        revision=blake2b(content, digest_size=8).hexdigest(),
+        mtime=0.0,
+        size=len(content),
+    )
+
+
+def placed(drafts: Iterable[Draft], vectors: Iterable[Vector]) -> dict[bytes, Vector]:
+    """Pair the chunks of drafts, in order, with vectors made by hand."""
+    chunks = [chunk for draft in drafts for chunk in draft.chunks]
+    return {embedding_hash(chunk): vector for chunk, vector in zip(chunks, vectors, strict=True)}
+
+
+def texts_of(drafts: Iterable[Draft]) -> dict[bytes, str]:
+    """Give what an embedder would read of drafts, by hash."""
+    return {embedding_hash(chunk): embedding_text(chunk) for draft in drafts for chunk in draft.chunks}
+
+
+def _in(note: Note, language: str) -> Note:
+    from dataclasses import replace
+
+    return replace(note, language=language)
+
+
+def _words(text: str) -> int:
+    return len(text.split())
