@@ -3,18 +3,22 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+
+import regex
 
 from vault_ask.answering.context import tokens
 from vault_ask.answering.ports import Turn
-from vault_ask.index.terms import query_words
 from vault_ask.notes.links import link_key
 from vault_ask.retrieval.hits import Hit, S
 from vault_ask.scope import OpenScope, Scope
 
-_SHORT_WORDS = 6
-"""A question of at most so many words (pairs of characters in scripts without spaces) may lean on the turn before."""
 _LEANS_ON = 2
-"""User turns that a short question is searched together with: `And how much?` often follows `And since when?`."""
+"""User turns that a leaning question is searched together with: `And how much?` often follows `And since when?`."""
+_LONGEST_LEANING = 12
+"""A question of more words names its subject, even if each of them is common."""
+_WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
+_SPACELESS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 _MENTION = re.compile(r"\[\[([^\[\]|#^\n]+)|(?:^|[\s\"'“(])([^\s\"'“()\[\]][^\"“()\[\]\n]*?)\.md\b")
 
 
@@ -25,8 +29,8 @@ class Conversation:
     turns: tuple[Turn, ...]
 
     def query(self, question: str) -> str:
-        """Give what to search for: the question, after the user's last words where it is too short to stand alone."""
-        if len(query_words(question, ("und",))) > _SHORT_WORDS:
+        """Give what to search for: the question, after the user's last words where it has no subject of its own."""
+        if not self.turns or not leans(question):
             return question
         said = [turn.text for turn in self.turns if turn.role == "user"]
         return "\n".join((*said[-_LEANS_ON:], question))
@@ -40,6 +44,36 @@ class Conversation:
                 break
             kept.append(turn)
         return tuple(reversed(kept))
+
+
+def leans(question: str) -> bool:
+    """Say whether a question is made of common words only (`And how much of it?`), so that it means nothing alone.
+
+    A new subject, however short (`What is my salary?`), must not be searched together with the former one.
+    """
+    words = _WORDS.findall(question.casefold())
+    if not words or len(words) > _LONGEST_LEANING:
+        return not words
+    return any(all(_is_common(word, common) for word in words) for common in _common_words())
+
+
+def _is_common(word: str, common: frozenset[str]) -> bool:
+    """Look a word up; a run of a script without spaces is common if it can be cut into common words."""
+    if word in common or not _SPACELESS.match(word):
+        return word in common
+    reached = {0}
+    for end in range(1, len(word) + 1):
+        if any(word[start:end] in common for start in reached):
+            reached.add(end)
+    return len(word) in reached
+
+
+@cache
+def _common_words() -> tuple[frozenset[str], ...]:
+    """Load the stop words of 58 languages, a set a language; half a megabyte, so only when a conversation needs it."""
+    import stopwordsiso  # noqa: PLC0415
+
+    return tuple(frozenset(stopwordsiso.stopwords(language)) for language in stopwordsiso.langs())
 
 
 def remember(history: Sequence[Turn], scope: Scope) -> Conversation:

@@ -89,7 +89,11 @@ def connect_statistics(path: Path) -> apsw.Connection:
 
 def fetch(connection: apsw.Connection, sql: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Run a query to its end: a KNN cursor that is left open blocks checkpoints."""
-    return connection.execute(sql, bindings).fetchall()
+    try:
+        return connection.execute(sql, bindings).fetchall()
+    except UnicodeDecodeError:
+        # Damage inside a text, which no check of SQLite's sees. The text itself must not reach a message.
+        raise apsw.FormatError("stored text is not UTF-8") from None
 
 
 @contextmanager

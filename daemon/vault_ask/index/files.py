@@ -79,6 +79,7 @@ class IndexFiles:
                 "Stop the other one, or use --data with another folder."
             ) from None
         try:
+            self._remove_former()
             yield
         finally:
             os.close(handle)
@@ -92,8 +93,19 @@ class IndexFiles:
 
     def _point_at(self, number: int) -> None:
         fresh = self.data / f"{POINTER}.new"
-        fresh.write_text(str(number), encoding="ascii")
+        with fresh.open("w", encoding="ascii") as file:
+            file.write(str(number))
+            file.flush()
+            # Written before it is named: after a power cut an empty pointer would begin the index anew.
+            os.fsync(file.fileno())
         fresh.replace(self.data / POINTER)
+
+    def _remove_former(self) -> None:
+        """Remove files that a promotion was killed before removing: they still hold what has been deleted since."""
+        for file in self.data.glob("index-*.sqlite"):
+            number = file.stem.removeprefix("index-")
+            if number.isdecimal() and int(number) < self._number():
+                self.remove(file)
 
     def _numbered(self, number: int) -> Path:
         return self.data / f"index-{number}.sqlite"

@@ -1,10 +1,12 @@
 """Edges between notes, and whom they mean: names are looked up when a vault changes, not when it is asked."""
 
+import json
 from collections.abc import Iterator
 
 import apsw
 
 from vault_ask.index.database import fetch
+from vault_ask.notes.fold import fold
 from vault_ask.notes.links import choose, link_key, tag_key
 from vault_ask.notes.model import LinkKind, Note
 
@@ -50,14 +52,19 @@ def resolve(db: apsw.Connection) -> None:
 def _look_up(db: apsw.Connection, source: str, target: str, key: str) -> int | None:
     rows = fetch(
         db,
-        "SELECT n.path, a.note, a.alias FROM names AS a JOIN notes AS n ON n.id = a.note WHERE a.key = ? "
+        "SELECT n.path, a.note, a.alias, n.aliases FROM names AS a JOIN notes AS n ON n.id = a.note WHERE a.key = ? "
         "ORDER BY n.path",
         (key,),
     )
-    ids = {path: note for path, note, _ in rows}
-    chosen = choose(target, source, [path for path, _, alias in rows if not alias])
-    chosen = chosen or _by_alias([path for path, _, alias in rows if alias])
+    ids = {path: note for path, note, _, _ in rows}
+    chosen = choose(target, source, [path for path, _, alias, _ in rows if not alias])
+    # An alias is meant whole: a link to a path does not find a note that merely has its last part as an alias.
+    chosen = chosen or _by_alias([path for path, _, alias, listed in rows if alias and _holds(listed, target)])
     return ids[chosen] if chosen else None
+
+
+def _holds(aliases: str, target: str) -> bool:
+    return fold(target.strip()).removesuffix(".md") in {fold(alias.strip()) for alias in json.loads(aliases)}
 
 
 def _by_alias(paths: list[str]) -> str | None:

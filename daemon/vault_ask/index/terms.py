@@ -52,7 +52,7 @@ def terms(text: str, language: str) -> list[str]:
             found.extend(run)
             found.extend(_pairs(run))
         else:
-            found.extend(_variants(run, language))
+            found.extend(_variants(_cut(run), language))
     return found
 
 
@@ -67,8 +67,9 @@ def query_words(text: str, languages: tuple[str, ...]) -> dict[str, tuple[str, .
         if _JOINED.match(run):
             words.update((pair, (pair,)) for pair in _pairs(run) or [run])
         else:
-            variants = [variant for language in languages for variant in _variants(run, language)]
-            words[_fold(run, "und")] = tuple(dict.fromkeys(variants))
+            word = _cut(run)
+            variants = [variant for language in languages for variant in _variants(word, language)]
+            words[_fold(word, "und")] = tuple(dict.fromkeys(variants))
     return words
 
 
@@ -92,6 +93,11 @@ def _runs(text: str) -> list[str]:
     return found
 
 
+def _cut(run: str) -> str:
+    """Cut before anything remembers the run: a file may be one run of a million letters."""
+    return run if len(run) <= LONGEST_WORD else run[:LONGEST_WORD].rstrip("+#")
+
+
 def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)]
 
@@ -99,7 +105,7 @@ def _pairs(run: str) -> list[str]:
 @lru_cache(maxsize=50_000)
 def _variants(run: str, language: str) -> tuple[str, ...]:
     word = run.rstrip("+#")
-    stem = _stem(_fold(word[:LONGEST_WORD], language), language)
+    stem = _stem(_fold(word, language), language)
     plain = _without_marks(stem)
     signed = (_fold(run, language),) if run != word else ()
     return tuple(dict.fromkeys((stem, plain, *signed)))

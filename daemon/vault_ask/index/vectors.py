@@ -23,25 +23,29 @@ GROWTH = 1.3
 """Means are estimated anew once the vault has this many times the vectors they were made from (or shrank so)."""
 
 
+HOLES = 0.3
+"""Share of the vector table's places that may be empty before it is made anew (shared measurement: occupancy 70 %)."""
+
+
 def create(db: apsw.Connection, space: EmbeddingSpace) -> None:
     """Make the vector table for a space and remember the space."""
-    db.execute(
-        "CREATE VIRTUAL TABLE chunks_vec USING vec0 "
-        f"(id INTEGER PRIMARY KEY, level INTEGER, embedding float[{int(space.dimension)}])"
-    )
+    _make_table(db, space.dimension)
     db.executemany(
         "INSERT OR REPLACE INTO meta VALUES (?, ?)",
         [("space", space.fingerprint), ("model", space.model), ("dimension", str(space.dimension))],
     )
 
 
-def keep_priors(db: apsw.Connection, priors: Priors) -> None:
-    """Store the means that ship with the model beside the vault's own."""
+def keep_priors(db: apsw.Connection, priors: Priors) -> bool:
+    """Store the means that ship with the model beside the vault's own; say whether they are new."""
     rows = [(f"prior-{kind}:{language}", 0, _f32(vector))
             for kind, means in (("passage", priors.passages), ("question", priors.questions))
             for language, vector in means.items()]  # fmt: skip
+    if sorted(rows) == fetch(db, "SELECT name, count, vector FROM statistics WHERE name LIKE 'prior-%' ORDER BY name"):
+        return False
     db.execute("DELETE FROM statistics WHERE name LIKE 'prior-%'")
     db.executemany("INSERT INTO statistics VALUES (?, ?, ?)", rows)
+    return True
 
 
 def put(db: apsw.Connection, centring: Centring, place: Place, vector: Vector) -> None:
@@ -156,10 +160,40 @@ def recentre(db: apsw.Connection) -> None:
         )
 
 
+def compact(db: apsw.Connection) -> bool:
+    """Make the vector table anew where deleted rows left too many holes; say whether it was done.
+
+    vec0 fills holes only in its newest block of 1,024 places, and reads the emptiest block whole.
+    """
+    if not has_vectors(db):
+        return False
+    counts = "SELECT count(*), (SELECT coalesce(sum(size), 0) FROM chunks_vec_chunks) FROM chunks_vec_rowids"
+    live, places = fetch(db, counts)[0]
+    if places - live < max(HOLES * places, BATCH):
+        return False
+    centring = load_centring(db)
+    db.execute("DROP TABLE chunks_vec")
+    _make_table(db, int(describe(db)["dimension"]))
+    for ids, vectors, languages in _raw_rows(db):
+        centred = centring.centre_passages(vectors, languages)
+        db.executemany(
+            "INSERT INTO chunks_vec (id, level, embedding) SELECT id, level, ? FROM chunks WHERE id = ?",
+            [(_f32(vector), chunk) for chunk, vector in zip(ids, centred, strict=True)],
+        )
+    return True
+
+
 def describe(db: apsw.Connection) -> dict[str, str]:
     """Give the stored space's `model`, `dimension` and `space` fingerprint, as far as it is known."""
     rows = fetch(db, "SELECT key, value FROM meta WHERE key IN ('space', 'model', 'dimension')")
     return dict(rows)
+
+
+def _make_table(db: apsw.Connection, dimension: int) -> None:
+    db.execute(
+        "CREATE VIRTUAL TABLE chunks_vec USING vec0 "
+        f"(id INTEGER PRIMARY KEY, level INTEGER, embedding float[{int(dimension)}])"
+    )
 
 
 def _raw_batches(db: apsw.Connection) -> Iterator[tuple[NDArray[np.float32], list[str]]]:

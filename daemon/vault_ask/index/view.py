@@ -10,6 +10,7 @@ import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -25,6 +26,8 @@ from vault_ask.index.statistics import Centring
 from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
 
 S = TypeVar("S", OpenScope, PrivateScope)
+
+MANY_TERMS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,10 +136,13 @@ class VaultView(Generic[S]):
 
     def document_frequency(self, terms: Collection[str]) -> dict[str, int]:
         """Count, for each term, the chunks of the whole vault that hold it."""
-        marks = ", ".join("?" * len(terms))
-        rows = fetch(self._statistics, f"SELECT term, doc FROM chunk_terms WHERE term IN ({marks})", tuple(terms))
-        found = dict(rows)
-        return {term: int(found.get(term, 0)) for term in terms}
+        found = dict.fromkeys(terms, 0)
+        remaining = iter(tuple(found))
+        # A whole text may be asked for, and SQLite binds no more than so many values at once.
+        while some := tuple(islice(remaining, MANY_TERMS)):
+            marks = ", ".join("?" * len(some))
+            found.update(fetch(self._statistics, f"SELECT term, doc FROM chunk_terms WHERE term IN ({marks})", some))
+        return found
 
     def nearest(self, vector: Vector, k: int) -> list[tuple[int, float]]:
         """Find the k chunks nearest to a centred unit vector, as (chunk, cosine), nearest first."""
@@ -299,12 +305,17 @@ class _Reader:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        self.connection.execute("BEGIN")
+        both = (self.connection, self.statistics)
         try:
+            for connection in both:
+                connection.execute("BEGIN")
+                # A transaction's state is that of its first read. Both begin here, so that means and vectors fit.
+                fetch(connection, "SELECT 1 FROM meta LIMIT 1")
             yield
         finally:
-            with suppress(apsw.SQLError):
-                self.connection.execute("COMMIT")
+            for connection in both:
+                with suppress(apsw.SQLError):
+                    connection.execute("COMMIT")
 
     def close(self) -> None:
         self.connection.close()

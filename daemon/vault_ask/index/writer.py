@@ -20,7 +20,7 @@ import apsw
 
 from vault_ask.errors import EmbeddingSpaceChanged
 from vault_ask.index import vectors
-from vault_ask.index.database import connect_writer, fetch, has_vectors, translated
+from vault_ask.index.database import BUSY_MILLISECONDS, connect_writer, fetch, has_vectors, translated
 from vault_ask.index.embedding import EmbeddingSpace, Priors, Vector
 from vault_ask.index.links import links_of, rename, resolve
 from vault_ask.index.view import Known
@@ -106,20 +106,25 @@ class IndexWriter:
 
     def close(self) -> None:
         """Write the journal back into the file, so that deleted bytes are gone from both, and close."""
-        self.checkpoint()
-        self._db.close()
+        try:
+            self.checkpoint()
+        finally:
+            self._db.close()
 
     def abandon(self) -> None:
         """Close a file that is damaged, without touching it again."""
         self._db.close(force=True)
 
     def checkpoint(self) -> None:
-        """Move the journal into the file and cut it, as far as readers allow."""
-        with self._lock:
+        """Move the journal into the file and cut it, as far as readers allow. Raises IndexDamaged, IndexFailed."""
+        with self._lock, translated():
+            self._db.set_busy_timeout(CHECKPOINT_MILLISECONDS)
             try:
                 self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
             except apsw.BusyError:
                 self._db.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            finally:
+                self._db.set_busy_timeout(BUSY_MILLISECONDS)
 
     def damage(self) -> str | None:
         """Run SQLite's quick check; give its first complaint, or None when the file is sound."""
@@ -184,8 +189,8 @@ class IndexWriter:
         with self._transaction():
             if kept is None:
                 vectors.create(self._db, space)
-            vectors.keep_priors(self._db, priors)
-            if self.meta("centring") != centring:
+            changed = vectors.keep_priors(self._db, priors)
+            if changed or self.meta("centring") != centring:
                 self._db.execute("INSERT OR REPLACE INTO meta VALUES ('centring', ?)", (centring,))
                 vectors.recentre(self._db)
 
@@ -204,17 +209,21 @@ class IndexWriter:
         `made` maps embedding hashes to unit vectors. Chunks whose text is unchanged keep their vectors, also under a
         new path; a chunk with no vector anywhere waits for one.
         """
+        gone = tuple(gone)
         with self._transaction():
             for draft in drafts:
                 self._replace(draft, made, refused)
             for path in gone:
                 self._delete(path)
+        if gone:
+            self.checkpoint()
 
     def delete(self, paths: Iterable[str]) -> None:
-        """Forget notes: their text, words, vectors, names and links. Links to them become unresolved."""
-        with self._transaction():
-            for path in paths:
-                self._delete(path)
+        """Forget notes: their text, words, vectors, names and links. Links to them become unresolved.
+
+        Their bytes leave the file with the transaction, and the journal with the checkpoint behind it.
+        """
+        self.replace((), {}, gone=paths)
 
     def reclassify(self, levels: Mapping[int, Sensitivity]) -> None:
         """Move notes, by id, to another level, with all their chunks and vectors; nothing is embedded again."""
@@ -241,9 +250,13 @@ class IndexWriter:
             resolve(self._db)
 
     def optimize(self) -> None:
-        """Merge the word index and refresh the planner's figures; for idle time, and after a first index."""
+        """Merge the word index, close the holes among the vectors and refresh the planner's figures.
+
+        For idle time, and after a first index.
+        """
         with self._transaction():
             self._db.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')")
+            vectors.compact(self._db)
         self._db.pragma("optimize")
 
     # Vectors
@@ -269,7 +282,7 @@ class IndexWriter:
     def without_vector(self, drafts: Sequence[Draft]) -> dict[bytes, str]:
         """Give the texts of drafts, by embedding hash, of which no vector is stored yet."""
         missing: dict[bytes, str] = {}
-        with self._lock:
+        with self._lock, translated():
             for draft in drafts:
                 for chunk in draft.chunks:
                     found = _Found(chunk, {}, frozenset())
@@ -305,12 +318,12 @@ class IndexWriter:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                self._db.execute("COMMIT")
             except BaseException:
                 # SQLite has rolled back by itself after some errors, such as a full disk.
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
-            self._db.execute("COMMIT")
 
     def _fetch(self, sql: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         with self._lock, translated():
@@ -422,6 +435,9 @@ class IndexWriter:
 
 
 MANY_PATHS = 500
+
+CHECKPOINT_MILLISECONDS = 1_000
+"""How long a checkpoint waits for readers, each of which reads for one question; it is tried again at the next one."""
 
 _KNOWN = "SELECT path, revision, content_hash, level FROM notes"
 
