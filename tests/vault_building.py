@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -76,7 +77,7 @@ class Building:
         content = text.encode()
         note = parse(path, content, self._rules)
         language = self._language or LANGUAGES.detect(note.body)
-        return self.drafted(_in(note, language), content)
+        return self.drafted(replace(note, language=language), content)
 
     def drafted(self, note: Note, content: bytes) -> Draft:
         """Make the draft of a parsed note."""
@@ -160,15 +161,39 @@ def placed(drafts: Iterable[Draft], vectors: Iterable[Vector]) -> dict[bytes, Ve
     return {embedding_hash(chunk): vector for chunk, vector in zip(chunks, vectors, strict=True)}
 
 
+def faults(writer: IndexWriter) -> list[str]:
+    """Check that every part of an index holds the same chunks and nothing else; empty when all is well."""
+    db = writer._db
+    found = [row[0] for row in db.execute("PRAGMA integrity_check") if row[0] != "ok"]
+    # The rank of 1 compares the word index with the texts it was made from; a difference raises.
+    db.execute("INSERT INTO chunks_fts (chunks_fts, rank) VALUES ('integrity-check', 1)")
+    embedded = _ids(writer, "SELECT id FROM chunks WHERE state = 1")
+    expected = {
+        "SELECT id FROM chunks_fts_docsize": _ids(writer, "SELECT id FROM chunks"),
+        "SELECT chunk FROM embeddings": embedded,
+    }
+    if db.execute("SELECT 1 FROM sqlite_master WHERE name = 'chunks_vec'").fetchall():
+        expected["SELECT id FROM chunks_vec"] = embedded
+        expected["SELECT rowid FROM chunks_vec_rowids"] = embedded
+        stray = "SELECT v.id FROM chunks_vec AS v JOIN chunks AS c ON c.id = v.id WHERE v.level <> c.level"
+        expected[stray] = set()
+    expected["SELECT c.id FROM chunks AS c JOIN notes AS n ON n.id = c.note WHERE c.level <> n.level"] = set()
+    expected["SELECT id FROM notes WHERE id NOT IN (SELECT note FROM chunks)"] = set()
+    expected["SELECT id FROM edges WHERE dst IS NOT NULL AND dst NOT IN (SELECT id FROM notes)"] = set()
+    found.extend(f"{sql}: not as expected" for sql, ids in expected.items() if _ids(writer, sql) != ids)
+    tallies = dict(db.execute("SELECT language, chunks FROM tallies WHERE chunks <> 0"))
+    if tallies != dict(db.execute("SELECT language, count(*) FROM chunks GROUP BY language")):
+        found.append("the tallies do not add up")
+    return found
+
+
+def _ids(writer: IndexWriter, sql: str) -> set[int]:
+    return {row[0] for row in writer._db.execute(sql)}
+
+
 def texts_of(drafts: Iterable[Draft]) -> dict[bytes, str]:
     """Give what an embedder would read of drafts, by hash."""
     return {embedding_hash(chunk): embedding_text(chunk) for draft in drafts for chunk in draft.chunks}
-
-
-def _in(note: Note, language: str) -> Note:
-    from dataclasses import replace
-
-    return replace(note, language=language)
 
 
 def _words(text: str) -> int:

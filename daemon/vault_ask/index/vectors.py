@@ -37,11 +37,14 @@ def create(db: apsw.Connection, space: EmbeddingSpace) -> None:
 
 
 def keep_priors(db: apsw.Connection, priors: Priors) -> bool:
-    """Store the means that ship with the model beside the vault's own; say whether they are new."""
-    rows = [(f"prior-{kind}:{language}", 0, _f32(vector))
-            for kind, means in (("passage", priors.passages), ("question", priors.questions))
-            for language, vector in means.items()]  # fmt: skip
-    if sorted(rows) == fetch(db, "SELECT name, count, vector FROM statistics WHERE name LIKE 'prior-%' ORDER BY name"):
+    """Store the means that ship with the model beside the vault's own; say whether they are others than before."""
+    rows = sorted(
+        (f"prior-{kind}:{language}", 0, _f32(vector))
+        for kind, means in (("passage", priors.passages), ("question", priors.questions))
+        for language, vector in means.items()
+    )
+    kept = fetch(db, "SELECT name, count, vector FROM statistics WHERE name LIKE 'prior-%' ORDER BY name")
+    if rows == kept:
         return False
     db.execute("DELETE FROM statistics WHERE name LIKE 'prior-%'")
     db.executemany("INSERT INTO statistics VALUES (?, ?, ?)", rows)

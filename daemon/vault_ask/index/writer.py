@@ -436,7 +436,7 @@ class IndexWriter:
 
 MANY_PATHS = 500
 
-CHECKPOINT_MILLISECONDS = 1_000
+CHECKPOINT_MILLISECONDS = 250
 """How long a checkpoint waits for readers, each of which reads for one question; it is tried again at the next one."""
 
 _KNOWN = "SELECT path, revision, content_hash, level FROM notes"

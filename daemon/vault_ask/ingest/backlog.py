@@ -27,6 +27,10 @@ EMBED_FIRST = 48
 """A change of at most this many chunks is embedded before it is stored (about 2 s on a slow CPU)."""
 
 FIRST_STEP, LONGEST_STEP = 8, 256
+NOTICEABLE = 50
+"""When one part in so many of all chunks was embedded, the means are made anew at the end: on the way they are renewed
+only as the vault grows, and a language whose notes came last would be left without one."""
+
 FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 2.0, 120.0
 
 
@@ -135,7 +139,9 @@ class Backlog:
             try:
                 return self._drain(stop)
             finally:
-                self._writer.refresh_statistics()
+                embedded = self._progress.snapshot.done
+                noticeable = 0 < self._writer.count_chunks() <= embedded * NOTICEABLE
+                self._writer.refresh_statistics(force=noticeable)
                 error = self._state.last_error
                 self._progress.rest("waiting" if error else "idle", error or "")
 
