@@ -259,13 +259,13 @@ class Daemon:
 @contextmanager
 def _daemon(vault: Path, data: Path, **environment: str) -> Iterator[Daemon]:
     """Serve on a free port and wait until /healthz answers. What the daemon says goes to a file, never to be full."""
-    with tempfile.NamedTemporaryFile("r", encoding="utf-8") as said:
+    with tempfile.NamedTemporaryFile() as said:
         started = time.perf_counter()
         process = subprocess.Popen(
-            [*_command("serve", vault, data, "--port", "0")],
+            _command("serve", vault, data, "--port", "0"),
             env=_environment(**environment),
             stdout=subprocess.DEVNULL,
-            stderr=os.open(said.name, os.O_WRONLY),
+            stderr=said,
         )
         try:
             address = _address(process, Path(said.name), started + START_SECONDS)

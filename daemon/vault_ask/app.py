@@ -2,12 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
-from threading import Lock, Thread
+from threading import Barrier, Lock, Thread
 from typing import Any, TypeVar, assert_never
 
 import structlog
@@ -44,6 +44,7 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 SEARCH_THREADS = 2
+CLOSE_SECONDS = 4.0
 OFFER_SECONDS = 60.0
 """How long a look for a running Ollama is believed."""
 
@@ -93,12 +94,21 @@ class Library:
         self.embedder = embedder
         self.retriever = Retriever(embedder=embedder, languages=LanguageDetector(), settings=settings.retrieval)
         self._searchers = ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="search")
+        self._closed = False
         self._rules_kept = False
         self._keeping_rules = Lock()
 
     def close(self) -> None:
-        """End the search threads, and with them the connections they read through."""
-        self._searchers.shutdown()
+        """End the search threads, each of which closes the connections it read through, and close this thread's.
+
+        A search that waits for a slow model is left behind.
+        """
+        if not self._closed:
+            self._closed = True
+            together = Barrier(SEARCH_THREADS, timeout=CLOSE_SECONDS)
+            wait([self._searchers.submit(self._close_readers, together) for _ in range(SEARCH_THREADS)], CLOSE_SECONDS)
+            self._searchers.shutdown(wait=False)
+        self.index.close()
 
     @property
     def vault_name(self) -> str:
@@ -209,6 +219,11 @@ class Library:
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._searchers, work)
 
+    def _close_readers(self, together: Barrier) -> None:
+        # Nobody leaves before all have come, so that each thread runs this once.
+        together.wait()
+        self.index.close()
+
     def _generator(self, name: str, extractive: ExtractiveGenerator) -> Generator:
         return extractive if name == "extractive" else LitellmGenerator(self.settings.models, name)
 
@@ -261,13 +276,10 @@ class Daemon(Library):
 
     def retrieve(self, question: str, *, scope: S, **how: Any) -> Retrieved[S]:  # noqa: ANN401 - passed through
         """Retrieve as a library does, and say so while the index is still being built."""
-        try:
+        with self._suspecting():
             found: Retrieved[S] = super().retrieve(question, scope=scope, **how)
-        except IndexDamaged:
-            self._keeper.suspect()
-            raise
         snapshot = self._keeper.following
-        if snapshot.phase != "indexing" or self._keeper.caught_up:
+        if snapshot.phase != "indexing" or not snapshot.total or self._keeper.caught_up:
             return found
         notice = (
             f"The vault is still being indexed ({snapshot.done} of {snapshot.total} notes); ask again later for more."
@@ -277,18 +289,24 @@ class Daemon(Library):
     def describe(self, ceiling: Sensitivity) -> StatusResponse:
         """Describe the running daemon."""
         keeper, trouble = self._keeper, self._keeper.trouble
-        return describe(
-            self.index,
-            self._tools.rules,
-            self._running(
-                source=SourceState("waiting", trouble) if trouble else self._tools.source.state(),
-                progress=keeper.progress,
-                backlog=keeper.backlog,
-                retry_in=keeper.retry_in,
-                warnings=(keeper.warning,) if keeper.warning else (),
-            ),
-            ceiling,
+        running = self._running(
+            source=SourceState("waiting", trouble) if trouble else self._tools.source.state(),
+            progress=keeper.progress,
+            backlog=keeper.backlog,
+            retry_in=keeper.retry_in,
+            warnings=(keeper.warning,) if keeper.warning else (),
         )
+        with self._suspecting():
+            return describe(self.index, self._tools.rules, running, ceiling)
+
+    @contextmanager
+    def _suspecting(self) -> Iterator[None]:
+        """Have an index that cannot be read checked, so that the asker need not restart anything."""
+        try:
+            yield
+        except IndexDamaged:
+            self._keeper.suspect()
+            raise
 
     def _keep_rules(self) -> None:
         """Nothing to do: the rules were applied when the index was opened for writing."""

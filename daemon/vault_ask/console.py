@@ -122,6 +122,8 @@ def print_report(outcome: "Outcome") -> None:
         why = f" {outcome.embedder_trouble}" if outcome.embedder_trouble else ""
         wait = "note waits for its" if waiting == 1 else "notes wait for their"
         click.echo(f"{waiting} {wait} vectors, found by words until the next run.{why}", err=True)
+    if mend := outcome.problem_notes:
+        click.echo(f"{_count(mend, 'note')} should be mended; `vault-ask status` names them.", err=True)
     for path, reason in report.failed.items():
         click.echo(f"Not indexed: {path} ({reason})", err=True)
     if outcome.interrupted:

@@ -2,20 +2,28 @@
 
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event
 
 from vault_ask.app import make_embedder, make_source, make_tools
-from vault_ask.errors import DocumentVanished, EmbeddingSpaceChanged, ModelError, ModelUnreachable, NoIndex
+from vault_ask.errors import (
+    DocumentVanished,
+    EmbeddingSpaceChanged,
+    IndexDamaged,
+    ModelError,
+    ModelUnreachable,
+    NoIndex,
+)
 from vault_ask.index.embedding import Embedder
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.view import Index, Known
 from vault_ask.index.writer import IndexWriter
-from vault_ask.ingest.ingest import Report, checked, content_hash
+from vault_ask.ingest.ingest import Report, checked, content_hash, reclassify
 from vault_ask.ingest.plan import Plan, make_plan
 from vault_ask.ingest.progress import Progress, Snapshot
-from vault_ask.ingest.workshop import Workshop, open_writer, rebuilding
+from vault_ask.ingest.status import idle_rules
+from vault_ask.ingest.workshop import Tools, Workshop, open_writer, rebuilding
 from vault_ask.scope import PrivateScope
 from vault_ask.settings import Settings
 
@@ -29,6 +37,7 @@ class Outcome:
     report: Report
     chunks: int = 0
     waiting_notes: int = 0
+    problem_notes: int = 0
     embedder_trouble: str | None = None
     warnings: list[str] = field(default_factory=list)
     interrupted: bool = False
@@ -47,6 +56,8 @@ def run(settings: Settings, *, rebuild: bool, embed: bool, display: Display) -> 
     tools = make_tools(settings, embedder)
     with files.owned(), _stopping() as stop:
         warnings: list[str] = []
+        if rebuild:
+            _keep_rules(files, tools)
         with _rebuilt(files, embedder, embed=embed) if rebuild else _in_use(files, warnings) as writer:
             workshop = Workshop(writer, tools, progress)
             if embed:
@@ -55,6 +66,7 @@ def run(settings: Settings, *, rebuild: bool, embed: bool, display: Display) -> 
             outcome.warnings = warnings
             if rebuild:
                 _refuse_unfinished(outcome, files, embed=embed)
+    outcome.warnings += idle_rules(Index(files), tools.rules)
     return outcome
 
 
@@ -76,11 +88,14 @@ def dry_run(settings: Settings, *, rebuild: bool) -> Plan:
 
 
 def _known(settings: Settings) -> dict[str, Known]:
+    index = Index(IndexFiles(settings.data))
     try:
-        with Index(IndexFiles(settings.data)).open(PrivateScope()) as view:
+        with index.open(PrivateScope()) as view:
             return view.known()
     except NoIndex:
         return {}
+    finally:
+        index.close()
 
 
 def _work(workshop: Workshop, stop: Event, *, embed: bool) -> Outcome:
@@ -94,6 +109,7 @@ def _work(workshop: Workshop, stop: Event, *, embed: bool) -> Outcome:
         report=report,
         chunks=workshop.writer.count_chunks(),
         waiting_notes=waiting,
+        problem_notes=workshop.writer.count_problem_notes(),
         embedder_trouble=workshop.backlog.state.last_error,
         interrupted=stop.is_set(),
     )
@@ -107,6 +123,18 @@ def _bind(workshop: Workshop) -> None:
         raise
     except ModelError:
         return
+
+
+def _keep_rules(files: IndexFiles, tools: Tools) -> None:
+    """Apply changed rules to the index that serves meanwhile; a damaged one serves nobody."""
+    if not files.current.exists():
+        return
+    with suppress(IndexDamaged):
+        writer = IndexWriter(files.current)
+        try:
+            reclassify(writer, tools.rules)
+        finally:
+            writer.close()
 
 
 def _rebuilt(files: IndexFiles, embedder: Embedder, *, embed: bool) -> AbstractContextManager[IndexWriter]:

@@ -1,7 +1,9 @@
 """The serve command: the daemon behind HTTP, from start to a clean end."""
 
+import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import uvicorn
 
@@ -24,29 +26,47 @@ def serve(settings: Settings, *, rebuild: bool, tell: Callable[[str], None]) -> 
         ceiling=Sensitivity[settings.adapters.rest.ceiling.upper()],
         token=token,
     )
-    listener = _listen(settings.server)
-    daemon.start(rebuild=rebuild)
-    try:
-        tell(f"vault-ask serves {daemon.vault_name!r}. Open {_address(settings.server, listener)}/chat")
-        uvicorn.Server(uvicorn.Config(app, **uvicorn_options(settings.server))).run(sockets=[listener])
-    finally:
-        listener.close()
-        daemon.stop()
+    with _listening(settings.server) as listener, _ending_in_order():
+        daemon.start(rebuild=rebuild)
+        try:
+            tell(f"vault-ask serves {daemon.vault_name!r}. Open {_address(settings.server, listener)}/chat")
+            uvicorn.Server(uvicorn.Config(app, **uvicorn_options(settings.server))).run(sockets=[listener])
+        finally:
+            daemon.stop()
 
 
-def _listen(server: ServerSettings) -> socket.socket:
+@contextmanager
+def _listening(server: ServerSettings) -> Iterator[socket.socket]:
+    """Listen before anything else is done. Raises ConfigError when the port is taken or the address is not ours."""
     family = socket.AF_INET6 if ":" in server.host else socket.AF_INET
-    listener = socket.socket(family)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket(family) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((server.host, server.port))
+            # With SO_REUSEADDR two may bind the same port; only one of them may listen.
+            listener.listen()
+        except (OSError, UnicodeError) as error:
+            why = getattr(error, "strerror", None) or "it is no address"
+            raise ConfigError(
+                f"{server.host} port {server.port} cannot be listened on ({why}). Stop what uses it, or choose another "
+                "with --host and --port."
+            ) from None
+        yield listener
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """Unwind at SIGTERM and Ctrl-C, so that the daemon stops; uvicorn sends itself the signal again when it is done."""
+
+    def leave(_number: int, _frame: object) -> None:
+        raise SystemExit(0)
+
+    former = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
-        listener.bind((server.host, server.port))
-    except OSError as error:
-        listener.close()
-        raise ConfigError(
-            f"{server.host} port {server.port} cannot be listened on ({error.strerror}). "
-            "Stop what uses it, or choose another with --port."
-        ) from None
-    return listener
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
 
 
 def _address(server: ServerSettings, listener: socket.socket) -> str:

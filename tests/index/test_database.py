@@ -5,16 +5,16 @@ from pathlib import Path
 
 import apsw
 import pytest
-from fakes import HashEmbedder
-from vault_building import OPEN, PRIVATE, Building
 
+from fakes import HashEmbedder
 from vault_ask.errors import IndexDamaged, IndexFailed
 from vault_ask.index.database import Views, connect_reader, connect_statistics, fetch, translated
 from vault_ask.scope import Sensitivity
+from vault_building import OPEN, PRIVATE, Building
 
 NOTES = {
     "Open.md": "# Harvest\nplain harvest text [[Diary]] #food\n",
-    "Private/Diary.md": "---\naliases: [Canaria]\ntags: [canarytag]\n---\n# Canaryhead\nCANARY sorrow harvest [[Open]]\n",
+    "Private/Diary.md": "---\naliases: [Canaria]\ntags: [canarytag]\n---\n# Canaryhead\nCANARY harvest [[Open]]\n",
 }
 
 
@@ -40,6 +40,8 @@ def statistics(building: Building) -> Iterator[apsw.Connection]:
     connection.close()
 
 
+HARVEST = "WHERE query MATCH '\"harvest\"'"
+REFUSED = r"prohibited|not authorized"
 READS = [
     "SELECT body FROM chunks",
     "SELECT body FROM main.chunks WHERE level = 0",
@@ -104,6 +106,10 @@ DEEDS = [
 ]
 
 
+def select(what: str, view: str, rest: str = "") -> str:
+    return f"SELECT {what} FROM {view} {rest}"  # noqa: S608 - the names are those of a connection's own views
+
+
 def refused(connection: apsw.Connection, sql: str) -> bool:
     try:
         fetch(connection, sql)
@@ -115,26 +121,30 @@ def refused(connection: apsw.Connection, sql: str) -> bool:
 @pytest.mark.parametrize("sql", READS)
 def test_a_reader_may_not_read_outside_its_views(reader: tuple[apsw.Connection, Views], sql: str) -> None:
     connection, _ = reader
-    with pytest.raises(apsw.Error, match="prohibited|not authorized"):
+    with pytest.raises(apsw.Error, match=REFUSED):
         fetch(connection, sql)
 
 
 @pytest.mark.parametrize("sql", [sql for sql in (*READS, *DEEDS) if "load_extension" not in sql])
-def test_the_owners_connection_could_do_all_that(building: Building, tmp_path: Path, sql: str) -> None:
+def test_the_owners_connection_could_do_all_that(
+    building: Building, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sql: str
+) -> None:
     """What is refused above must be sound SQL, or its refusal would show nothing."""
+    monkeypatch.chdir(tmp_path)
     copy = tmp_path / "copy.sqlite"
     building.writer.checkpoint()
     copy.write_bytes(building.files.current.read_bytes())
     connection, _ = connect_reader(copy, Sensitivity.OPEN)
     connection.authorizer = None
     connection.pragma("query_only", 0)
+    complaint = ""
     try:
         fetch(connection, sql)
     except apsw.Error as error:
-        assert "prohibited" not in str(error)
-        assert str(error) in {"cannot detach database main", "no such function: writefile"}, error
+        complaint = str(error)
     finally:
         connection.close()
+    assert complaint in {"", "cannot detach database main", "no such function: writefile"}
 
 
 @pytest.mark.parametrize("sql", DEEDS)
@@ -156,8 +166,8 @@ def test_the_views_of_a_ceiling_show_its_rows_and_no_others(building: Building) 
         connection, views = connect_reader(building.files.current, ceiling)
         counts = {}
         for field in ("notes", "chunks", "embeddings", "edges", "names", "vectors"):
-            counts[field] = len(fetch(connection, f"SELECT * FROM {getattr(views, field)}"))
-        found = fetch(connection, f"SELECT count(*) FROM {views.words} WHERE query MATCH '\"harvest\"'")[0][0]
+            counts[field] = len(fetch(connection, select("*", getattr(views, field))))
+        found = fetch(connection, select("count(*)", views.words, HARVEST))[0][0]
         shown[ceiling] = (*counts.values(), found)
         connection.close()
     assert shown[Sensitivity.OPEN] == (1, 1, 1, 2, 1, 1, 1)
@@ -170,16 +180,16 @@ def test_a_table_expression_cannot_borrow_the_name_of_a_view(reader: tuple[apsw.
     other.close()
     assert set(others.__slots__) == set(views.__slots__)
     assert not {others.notes, others.chunks} & {views.notes, views.chunks}
-    with pytest.raises(apsw.Error, match="prohibited|not authorized"):
-        fetch(connection, f"WITH {others.chunks} AS (SELECT body FROM main.chunks) SELECT * FROM {others.chunks}")
+    with pytest.raises(apsw.Error, match=REFUSED):
+        fetch(connection, f"WITH {others.chunks} AS ({select('body', 'main.chunks')}) {select('*', others.chunks)}")
 
 
 def test_no_view_gives_the_text_of_the_word_index(reader: tuple[apsw.Connection, Views]) -> None:
     connection, views = reader
-    rows = fetch(connection, f"SELECT * FROM {views.words} WHERE query MATCH '\"harvest\"'")
+    rows = fetch(connection, select("*", views.words, HARVEST))
     assert len(rows) == 1
     assert "harvest" not in repr(rows)
-    assert refused(connection, f"SELECT snippet({views.words}, 1, '', '', '', 9) FROM {views.words}")
+    assert refused(connection, select(f"snippet({views.words}, 1, '', '', '', 9)", views.words, HARVEST))
 
 
 def test_a_view_opened_before_there_were_vectors_sees_them_later(tmp_path: Path) -> None:
@@ -228,9 +238,7 @@ def test_a_view_is_of_one_moment_while_a_writer_goes_on(tmp_path: Path) -> None:
         (apsw.BusyError("CANARY"), IndexFailed, "BusyError"),
     ],
 )
-def test_the_drivers_errors_become_sentences_of_ours(
-    error: apsw.Error, expected: type[Exception], words: str
-) -> None:
+def test_the_drivers_errors_become_sentences_of_ours(error: apsw.Error, expected: type[Exception], words: str) -> None:
     with pytest.raises(expected, match=words) as caught, translated():
         raise error
     assert "CANARY" not in str(caught.value)

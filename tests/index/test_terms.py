@@ -29,7 +29,8 @@ def test_turkish_dotted_and_dotless_i_are_two_letters_of_turkish_words() -> None
 
 
 @pytest.mark.parametrize(
-    ("accented", "plain"), [("får", "far"), ("väg", "vag"), ("böna", "bona"), ("Åsa", "Asa"), ("smørrebrød", "smorrebrod")]
+    ("accented", "plain"),
+    [("får", "far"), ("väg", "vag"), ("böna", "bona"), ("Åsa", "Asa"), ("smørbrød", "smorbrod")],
 )
 def test_swedish_letters_stay_words_of_their_own_and_are_found_without_accents(accented: str, plain: str) -> None:
     assert terms(accented, "sv")[0] != terms(plain, "sv")[0]
@@ -78,13 +79,13 @@ def test_a_tag_is_not_a_sharp_sign() -> None:
 
 
 def test_the_genitive_s_is_no_word() -> None:
-    assert terms("the landlord's and the landlord’s deposit", "und") == ["the", "landlord", "and", "the", "landlord", "deposit"]
+    assert terms("a landlord's and a landlord’s deposit", "und") == ["a", "landlord", "and", "a", "landlord", "deposit"]
     assert terms("O'Sullivan", "und") == ["o", "sullivan"]
 
 
 def test_nul_and_signs_part_words() -> None:
     assert terms("a\0b_c::d-e", "und") == ["a", "b", "c", "d", "e"]
-    assert query_words("\0 * ( - \"\" ^ {} :", ("en", "und")) == {}
+    assert query_words('\0 * ( - "" ^ {} :', ("en", "und")) == {}
 
 
 def test_arabic_vowel_signs_and_hebrew_points_do_not_hide_a_word() -> None:

@@ -76,9 +76,11 @@ def test_a_second_keeper_is_refused_and_changes_nothing(bench: Make) -> None:
 
 def test_a_start_that_fails_gives_the_data_folder_back(bench: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     work = indexed(bench)
-    with monkeypatch.context() as patch, pytest.raises(IndexDamaged):
+    with monkeypatch.context() as patch:
         patch.setattr(keeper_module, "open_writer", _damaged)
-        Keeper(work.files, work.tools()).start(rebuild=False)
+        keeper = Keeper(work.files, work.tools())
+        with pytest.raises(IndexDamaged):
+            keeper.start(rebuild=False)
     with keeping(work) as keeper:
         wait_until(lambda: keeper.caught_up)
 

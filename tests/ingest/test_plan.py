@@ -17,13 +17,13 @@ def entry(path: str, revision: str = "1") -> Entry:
 
 
 def known(*paths: str, revision: str = "1") -> dict[str, Known]:
-    return {
-        path: Known(path=path, revision=revision, content_hash=b"", sensitivity=Sensitivity.OPEN) for path in paths
-    }
+    return {path: Known(path=path, revision=revision, content_hash=b"", sensitivity=Sensitivity.OPEN) for path in paths}
 
 
 def test_new_changed_and_gone_notes_are_told_apart() -> None:
-    plan = make_plan([entry("same.md"), entry("edited.md", "2"), entry("fresh.md")], known("same.md", "edited.md", "old.md"))
+    plan = make_plan(
+        [entry("same.md"), entry("edited.md", "2"), entry("fresh.md")], known("same.md", "edited.md", "old.md")
+    )
     assert plan == Plan(new=("fresh.md",), changed=("edited.md",), gone=("old.md",))
 
 

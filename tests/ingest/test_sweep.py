@@ -127,7 +127,9 @@ def test_a_note_renamed_while_nobody_looked_is_not_embedded_again(bench: Make) -
 
 
 def test_a_case_only_rename_keeps_one_note_its_vectors_and_its_links(bench: Make) -> None:
-    work = bench({"geometry.md": "angles text quince\n", "Hub.md": "[[geometry]]\n", "math/sets.md": "a set of pears\n"})
+    work = bench(
+        {"geometry.md": "angles text quince\n", "Hub.md": "[[geometry]]\n", "math/sets.md": "a set of pears\n"}
+    )
     work.index_all()
     work.forget_calls()
     work.source.move("geometry.md", "Geometry.md")

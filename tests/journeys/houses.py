@@ -13,7 +13,7 @@ from vault_ask.app import Daemon, Library
 from vault_ask.retrieval.hits import Retrieved
 from vault_ask.scope import OpenScope, PrivateScope, Question, Scope, Sensitivity
 from vault_ask.settings import Settings
-from vault_ask.wire import AnswerEvent, ErrorEvent, AskResponse, StatusResponse
+from vault_ask.wire import AnswerEvent, AskResponse, ErrorEvent, StatusResponse
 from waiting import wait_until
 
 OPEN, PRIVATE = OpenScope(web_allowed=True), PrivateScope()

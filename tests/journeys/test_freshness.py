@@ -130,7 +130,9 @@ def _save_atomically(vault: Path, name: str, text: str) -> None:
 
 
 def test_a_case_only_rename_keeps_one_note_and_embeds_nothing(house: House) -> None:
-    house.write({"geometry.md": "where angles are explained: quince\n", "Map.md": "[[geometry]]\n", "math/sets.md": "s\n"})
+    house.write(
+        {"geometry.md": "where angles are explained: quince\n", "Map.md": "[[geometry]]\n", "math/sets.md": "s\n"}
+    )
     with house.daemon() as daemon:
         embedded(daemon)
         house.embedder.embedded.clear()

@@ -148,11 +148,36 @@ def test_frontmatter_that_cannot_be_trusted_is_personal(text: str) -> None:
         "personal: true\n",
         "---\n\nA rule, then text.\n",
         "---\nmeta:\n  personal: true\n---\n",
-        "\n---\npersonal: true\n---\n",
+        "\n---\na: rule, then text\n---\n",
+        "text\n\n---\npersonal: true\n---\n",
     ],
 )
 def test_the_key_counts_only_where_obsidian_reads_it(text: str) -> None:
     assert note(text, key="personal").sensitivity is Sensitivity.OPEN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n---\npersonal: true\n---\nx\n",
+        " ---\npersonal: true\n---\nx\n",
+        "----\npersonal: true\n----\nx\n",
+        "--- # mine\npersonal: true\n---\nx\n",
+        "---yaml\npersonal: true\n---\nx\n",
+        "\u200b---\nPersonal: true\nnever closed\n",
+    ],
+)
+def test_a_block_at_the_wrong_place_that_names_the_key_is_personal_and_told(text: str) -> None:
+    found = note(text, key="personal")
+    assert found.sensitivity is Sensitivity.PERSONAL
+    assert [problem.code for problem in found.problems] == ["frontmatter-misplaced"]
+    assert "\n".join(found.lines) == text.rstrip("\n")
+    assert (found.body_line, found.tags) == (1, ())
+
+
+def test_a_misplaced_block_that_says_nothing_of_sensitivity_is_text_and_no_problem() -> None:
+    found = note("\n---\ntags: [a]\n---\nx\n", key="personal")
+    assert (found.sensitivity, found.problems, found.tags) == (Sensitivity.OPEN, (), ())
 
 
 def test_a_utf16_notes_key_is_read() -> None:

@@ -205,8 +205,11 @@ class VaultView(Generic[S]):
         return self._edges("s.path = ?", path)
 
     def edges_to(self, path: str) -> list[EdgeView]:
-        """List the links that mean a note."""
-        return self._edges("d.path = ?", path)
+        """List the links that mean a note: of each note that has some, the first of each kind."""
+        first: dict[tuple[str, str], EdgeView] = {}
+        for edge in self._edges("d.path = ?", path):
+            first.setdefault((edge.source, edge.kind), edge)
+        return list(first.values())
 
     def tagged(self, tag: str) -> list[str]:
         """List the paths of notes with a tag (folded, without `#`) or one nested below it."""
@@ -276,6 +279,11 @@ class Index:
             reader = self._reader(scope.ceiling)
             with reader.transaction():
                 yield VaultView(scope, reader)
+
+    def close(self) -> None:
+        """Close this thread's readers; the last one of all takes the journal files with it."""
+        for reader in self._local.__dict__.pop("readers", {}).values():
+            reader.close()
 
     def _reader(self, ceiling: Sensitivity) -> "_Reader":
         readers: dict[Sensitivity, _Reader] = self._local.__dict__.setdefault("readers", {})

@@ -279,6 +279,10 @@ class IndexWriter:
         """Count all chunks."""
         return int(self._fetch("SELECT count(*) FROM chunks")[0][0])
 
+    def count_problem_notes(self) -> int:
+        """Count the notes in which something should be mended."""
+        return int(self._fetch("SELECT count(*) FROM notes WHERE problems <> '[]'")[0][0])
+
     def without_vector(self, drafts: Sequence[Draft]) -> dict[bytes, str]:
         """Give the texts of drafts, by embedding hash, of which no vector is stored yet."""
         missing: dict[bytes, str] = {}

@@ -3,6 +3,8 @@
 One thing at a time changes which file is written: opening, renewing a damaged file, or a rebuild with its change-over.
 """
 
+import time
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
@@ -59,15 +61,16 @@ class Keeper:
     def stop(self) -> None:
         """Stop following and rebuilding, store what is being stored, and give the data folder back."""
         self._stop.set()
+        deadline = time.monotonic() + STOP_SECONDS
         if self._changing.acquire(timeout=STOP_SECONDS):
             try:
                 self._close()
             finally:
                 self._changing.release()
         elif self._follower is not None:
-            self._follower.stop(STOP_SECONDS)
+            self._follower.stop(0)
         for helper in self._helpers:
-            helper.join(STOP_SECONDS)
+            helper.join(max(0.0, deadline - time.monotonic()))
         self._owned.close()
 
     @property
@@ -123,6 +126,13 @@ class Keeper:
         self._follower = Follower(workshop, on_damage=on_damage)
         self._follower.start()
 
+    def _open_or_tell(self, opened: Callable[[], tuple[IndexWriter, str | None]]) -> None:
+        try:
+            self._open(*opened())
+        except (VaultAskError, OSError) as error:
+            self._warning = f"The vault is not followed any more, because no index could be opened: {error}"
+            log.error("no index", error=type(error).__name__)
+
     def _close(self) -> None:
         workshop, follower = self._workshop, self._follower
         self._workshop = None
@@ -159,11 +169,7 @@ class Keeper:
                 return
             self._follower.stop(STOP_SECONDS)
             damaged.writer.abandon()
-            try:
-                self._open(*begin_anew(self._files, complaint))
-            except (VaultAskError, OSError) as error:
-                self._warning = f"The index is damaged, and no new one could be begun: {error}"
-                log.error("no new index", error=type(error).__name__)
+            self._open_or_tell(lambda: begin_anew(self._files, complaint))
 
     def _rebuild(self, *, asked: bool) -> None:
         """Build a new index beside the one that serves and is followed, and change over once it is whole."""
@@ -179,7 +185,7 @@ class Keeper:
             finally:
                 self._rebuilding = None
                 if self._workshop is None and not self._stop.is_set():
-                    self._open(*open_writer(self._files))
+                    self._open_or_tell(lambda: open_writer(self._files))
 
     def _rebuild_beside(self, progress: Progress, *, asked: bool) -> None:
         space = self._space(progress)

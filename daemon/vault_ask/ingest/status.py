@@ -71,6 +71,12 @@ def describe(index: Index, rules: Rules, running: Running, ceiling: Sensitivity)
     )
 
 
+def idle_rules(index: Index, rules: Rules) -> tuple[str, ...]:
+    """Warn of personal patterns that match no note of the index in use. Raises NoIndex."""
+    with index.open(PrivateScope()) as view:
+        return _idle_rules(_matches(view.resolved_paths(), rules))
+
+
 def _progress(snapshot: Snapshot) -> IndexProgress:
     return IndexProgress(
         phase=snapshot.phase,

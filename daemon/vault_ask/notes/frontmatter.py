@@ -7,13 +7,16 @@ not the note.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Any
 
 from vault_ask.notes.fold import fold, storable
 from vault_ask.notes.links import tag_key, wikilink
 from vault_ask.notes.model import FrontmatterState, Link, LinkKind, Problem
 from vault_ask.notes.tolerant_yaml import Document, UnreadableYaml, all_said, read_yaml
+
+MISPLACED = "frontmatter-misplaced"
+"""Code of a problem that matters only where the block names the key of the rules."""
 
 _KEY = re.compile(
     r"""\s*(?:"([^"]{1,200})"|'([^']{1,200})'|([^\s#\[\]{}"'|>,&*!%@`:-][^:]{0,199}?))\s*:(?:\s+(.*))?$"""
@@ -24,6 +27,9 @@ _WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
 _TOPIC_KEYS = frozenset({"topic", "topics", "up", "parent", "parents"})
 _ABOUT_KEYS = _TOPIC_KEYS | {"category", "categories"}
 _UNCLOSED_LINES = 500
+_OPENS_ASKEW = re.compile(r"\s*-{3,}\s*(?:#.*|[Yy][Aa]?[Mm][Ll])?$")
+_LINES_ABOVE = 10
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff"))
 _MOST_ENTRIES = 1_000
 
 
@@ -79,7 +85,7 @@ class Frontmatter:
 def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
     """Read the block that starts at the very first line, if there is one."""
     if not lines or lines[0].rstrip(" \t") != "---":
-        return Frontmatter()
+        return _misplaced(lines)
     close = next((at for at, line in enumerate(lines[1:], 1) if line.rstrip(" \t") == "---"), None)
     if close is None:
         return _unclosed(lines)
@@ -125,10 +131,28 @@ def _unclosed(lines: Sequence[str]) -> Frontmatter:
         return Frontmatter(state=FrontmatterState.UNCLOSED)
     problem = Problem(
         code="frontmatter-unclosed",
-        message="The frontmatter that starts at line 1 has no closing line `---`, so it is read as text. Close it.",
+        message="The frontmatter that starts at line 1 has no closing line `---`, so it is read as text; a note that "
+        "names its sensitivity in it counts as personal. Close it.",
         line=1,
     )
     return Frontmatter(state=FrontmatterState.UNCLOSED, values=values, key_lines=key_lines, problems=(problem,))
+
+
+def _misplaced(lines: Sequence[str]) -> Frontmatter:
+    """A block below blank lines, or with an odd first line, is body; but who names a note personal in it means that."""
+    shown = [line.translate(_INVISIBLE) for line in lines[: _LINES_ABOVE + _UNCLOSED_LINES]]
+    start = next((at for at, line in enumerate(shown[:_LINES_ABOVE]) if line.strip()), None)
+    if start is None or not _OPENS_ASKEW.fullmatch(shown[start]):
+        return Frontmatter()
+    inside = list(takewhile(lambda line: not _OPENS_ASKEW.fullmatch(line), shown[start + 1 :]))
+    values, _ = _entry_by_entry(list(_block_like(inside)))
+    problem = Problem(
+        code=MISPLACED,
+        message=f"The frontmatter does not start with `---` alone in the first line but near line {start + 1}, so it "
+        "is read as text, and the note counts as personal. Move it to the top.",
+        line=start + 1,
+    )
+    return Frontmatter(state=FrontmatterState.UNCLOSED, values=values, problems=(problem,)) if values else Frontmatter()
 
 
 def _block_like(lines: Sequence[str]) -> Iterator[str]:

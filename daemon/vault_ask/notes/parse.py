@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from vault_ask.notes.canvas import parse_canvas
 from vault_ask.notes.decoding import Decoded, decode
-from vault_ask.notes.frontmatter import Frontmatter, read_frontmatter
+from vault_ask.notes.frontmatter import MISPLACED, Frontmatter, read_frontmatter
 from vault_ask.notes.markdown import Structure, parse_markdown
 from vault_ask.notes.model import FrontmatterState, Note
 from vault_ask.notes.sensitivity import Rules
@@ -19,10 +19,16 @@ def parse(path: str, content: bytes, rules: Rules, resolved_path: str | None = N
     lines = tuple(decoded.text.removesuffix("\n").split("\n")) if decoded.text else ()
     if PurePosixPath(path).suffix.lower() == CANVAS:
         return _note(path, lines, rules, resolved_path, decoded, Frontmatter(), parse_canvas(lines))
-    front = read_frontmatter(lines)
+    front = _minded(read_frontmatter(lines), rules)
     is_drawing = bool(front.get("excalidraw-plugin")) or path.lower().endswith(".excalidraw.md")
     body = parse_markdown(lines, body_line=front.body_line, is_drawing=is_drawing)
     return _note(path, lines, rules, resolved_path, decoded, front, body)
+
+
+def _minded(front: Frontmatter, rules: Rules) -> Frontmatter:
+    """Forget a misplaced block that says nothing of sensitivity: it is text between two rules."""
+    is_misplaced = any(problem.code == MISPLACED for problem in front.problems)
+    return Frontmatter() if is_misplaced and not any(map(rules.names_key, front.values)) else front
 
 
 def _note(  # noqa: PLR0917  # every part of a note is needed to make one

@@ -119,10 +119,11 @@ class ExtractiveGenerator:
             around = bag.union(above, *bags[max(0, place - 1) : place + 2])
             words = self._weights.words * asked.share_in(bag)
             news = asked.news_in(bag)
-            if news < LEAST_NEW and words:
+            asks = _asks(span.of(excerpt.text))
+            if news < LEAST_NEW and words and (asks or not asked.is_searched_for(bag)):
                 continue
             more = self._weights.around * asked.share_in(around) + self._weights.new * news
-            if _asks(span.of(excerpt.text)):
+            if asks:
                 more += self._weights.asks
             yield Candidate(excerpt, span, words, prior + words + more)
 
@@ -152,6 +153,12 @@ class Asked:
 
     words: Mapping[str, tuple[str, ...]]
     weights: Mapping[str, float]
+    asks: bool
+    """Whether the words end as a question, and do not just name what is to be found."""
+
+    def is_searched_for(self, bag: frozenset[str]) -> bool:
+        """Say whether the words look for a sentence that holds them all, and ask nothing about it."""
+        return not self.asks and self.share_in(bag) == 1.0
 
     def share_in(self, bag: frozenset[str]) -> float:
         """Give the share of the question's weight whose words are in a bag of terms."""
@@ -169,7 +176,7 @@ def _asked(prompt: Prompt) -> Asked:
     languages = tuple(dict.fromkeys((prompt.language, *(e.language for e in prompt.excerpts))))
     words = query_words(prompt.query or prompt.question, languages)
     usual = max(prompt.idf.values(), default=1.0)
-    return Asked(words, {word: prompt.idf.get(word, usual) for word in words})
+    return Asked(words, {word: prompt.idf.get(word, usual) for word in words}, _asks(prompt.question))
 
 
 def _fair_to_languages(found: list[Candidate], asked_in: str) -> list[Candidate]:

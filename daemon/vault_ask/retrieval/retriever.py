@@ -99,7 +99,8 @@ class Retriever:
         own = view.chunks_of(note)[:LONGEST_NOTE] if note else []
         candidates = self._candidates(view, words, _Gathered(lexical, meaning, own), arm)
         ranked = sorted(candidates, key=lambda candidate: (-candidate.score, candidate.passage.chunk))
-        first = [candidate for candidate in ranked if candidate.passage.chunk in set(own)][: -(-k // 2)]
+        asked_of = set(own)
+        first = [candidate for candidate in ranked if candidate.passage.chunk in asked_of][: -(-k // 2)]
         others = [candidate for candidate in ranked if candidate.passage.path != note]
         chosen = first + select(
             others,
@@ -136,8 +137,10 @@ class Retriever:
             return [], "The word index could not be searched, so these hits were found by meaning alone."
 
     def _meaning(self, view: VaultView[S], question: str, language: str) -> _Meaning:
-        if self._embedder is None or view.space is None or not question.strip():
+        if self._embedder is None or not question.strip():
             return _Meaning([], None)
+        if view.space is None:
+            return _Meaning([], None, _NO_VECTORS)
         try:
             if view.space != self._embedder.space.fingerprint:
                 return _Meaning([], None, _OTHER_SPACE)
@@ -201,6 +204,7 @@ class Retriever:
         return cosines
 
 
+_NO_VECTORS = "Found by words alone: no passage has its vector yet. See `vault-ask status`."
 _OTHER_SPACE = (
     "Found by words alone: the index holds vectors of another embedding model. Run `vault-ask index --rebuild` to "
     "search by meaning again."

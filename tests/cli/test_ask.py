@@ -1,0 +1,84 @@
+import json
+
+from cli.commands import Commands
+from cli.conftest import Making
+from model_server import ModelServer, Status
+from vault_ask.wire import AskResponse, SourcesEvent
+
+NOTICE = "How long is the notice period for the flat?"
+SILENT = "Which football club won the league in Brazil?"
+
+
+def test_an_answer_quotes_the_note_and_names_note_heading_and_lines(library: Commands) -> None:
+    said = library("ask", NOTICE)
+    assert (said.code, said.err) == (0, "")
+    first, *rest = said.out.splitlines()
+    assert first == "“The notice period for the flat is three months, always to the end of a month.” [1]"
+    assert "[1] Flat/Rent.md › Rent › Notice (line 8)" in rest
+
+
+def test_json_is_one_ask_response_and_its_quotes_stand_in_the_lines_they_cite(library: Commands) -> None:
+    said = library("ask", NOTICE, "--json")
+    answer = AskResponse.model_validate_json(said.out)
+    assert (said.code, answer.refused, answer.personal_included, answer.generator) == (0, False, False, "extractive")
+    assert library.vault is not None
+    for citation in answer.citations:
+        lines = (library.vault / citation.path).read_text(encoding="utf-8").split("\n")
+        assert citation.quote.strip()
+        assert citation.quote in "\n".join(lines[citation.line_start - 1 : citation.line_end])
+
+
+def test_a_silent_vault_says_so_and_ends_with_code_4(library: Commands) -> None:
+    said = library("ask", SILENT, "--json")
+    answer = AskResponse.model_validate_json(said.out)
+    assert (said.code, answer.refused, answer.silent, answer.citations) == (4, True, True, ())
+    assert answer.answer
+
+
+def test_a_personal_note_takes_part_only_when_asked_for(library: Commands) -> None:
+    question = "What was the blood pressure in October?"
+    open_, private = library("ask", question), library("ask", question, "--personal", "--json")
+    assert "CANARY-P" not in open_.out + open_.err
+    answer = AskResponse.model_validate_json(private.out)
+    assert answer.personal_included
+    assert answer.citations[0].path == "Private/Health.md"
+
+
+def test_a_dry_run_shows_the_passages_and_words_nothing(library: Commands) -> None:
+    said = library("ask", NOTICE, "--dry-run")
+    assert said.code == 0
+    assert said.out.splitlines()[0].startswith("extractive would answer from ")
+    assert "[1] Flat/Rent.md › Rent › Notice (lines 6-8)" in said.out
+    assert "“" not in said.out
+    sources = SourcesEvent.model_validate_json(library("ask", NOTICE, "--dry-run", "--json").out)
+    assert sources.sources[0].path == "Flat/Rent.md"
+
+
+def test_without_an_index_one_sentence_names_the_command_that_makes_one(commands: Making) -> None:
+    for command in ("ask", "search"):
+        assert "Run `vault-ask index` first." in commands()(command, NOTICE).sentence(code=2)
+    assert "Run `vault-ask index` first." in commands()("status").sentence(code=2)
+
+
+def test_a_model_that_fails_ends_with_code_5_and_json_stays_empty(library: Commands) -> None:
+    with ModelServer([Status(400)]) as server:
+        model = {"VAULTASK_MODELS__GENERATION": "openai/stand-in", "VAULTASK_MODELS__API_BASE": server.openai_base}
+        said = library("ask", NOTICE, "--json", **model)
+    assert (said.code, said.out) == (5, "")
+    assert said.err.startswith("vault-ask: ")
+
+
+def test_a_model_words_the_answer_and_what_it_made_up_is_not_shown(library: Commands) -> None:
+    with ModelServer(["Three ", "months [1]. ", "And more [99]."]) as server:
+        model = {"VAULTASK_MODELS__GENERATION": "openai/stand-in", "VAULTASK_MODELS__API_BASE": server.openai_base}
+        said = library("ask", NOTICE, **model)
+    assert said.code == 0
+    assert said.out.splitlines()[0] == "Three months [1]. And more."
+    assert "[99]" not in said.out
+
+
+def test_odd_words_are_questions_like_any_other(library: Commands) -> None:
+    for question in ('"unbalanced', "NEAR", "mill OR (", "*", "   ", "[[Rent]]", "{x} y : z"):
+        said = library("search", question, "--arm", "text", "--json")
+        assert said.code in {0, 4}, said
+        assert set(json.loads(said.out)) == {"hits", "notices", "seconds"}

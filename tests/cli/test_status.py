@@ -1,0 +1,32 @@
+from cli.commands import Commands
+from cli.conftest import Making
+from vault_ask.wire import StatusResponse
+
+
+def test_the_status_is_a_table_a_person_can_read(library: Commands) -> None:
+    said = library("status")
+    rows = dict(line.split(maxsplit=1) for line in said.out.splitlines())
+    assert (said.code, said.err) == (0, "")
+    assert rows["Vault"].startswith("vault: 13 notes, ")
+    assert rows["Embedding"] == "multilingual-e5-small, every note embedded"
+    assert rows["Answers"] == "extractive (quotes from the notes)"
+    assert rows["Personal"] == "Private/**: 1 note"
+    assert len({line.index(line.split(maxsplit=1)[1]) for line in said.out.splitlines()}) == 1
+
+
+def test_json_is_one_status_response(library: Commands) -> None:
+    status = StatusResponse.model_validate_json(library("status", "--json").out)
+    assert (status.notes, status.embedding.waiting, status.embedding.dimension) == (13, 0, 384)
+    assert status.embedding.centred
+    assert status.rules == {"Private/**": 1}
+
+
+def test_what_should_be_mended_is_named_with_its_line_and_an_idle_pattern_is_warned_of(commands: Making) -> None:
+    odd = {"Broken.md": "---\ntitle: Clinic: second visit\n---\nCANARY-B\n", "Fine.md": "fine\n"}
+    vault_ask = commands(odd, config='sensitivity:\n  personal_paths: ["Privat/**"]\n')
+    vault_ask("index", "--no-embed")
+    said = vault_ask("status")
+    assert "  Broken.md:2 " in said.out
+    assert "CANARY-B" not in said.out
+    assert "Warning: The personal pattern 'Privat/**' matches no note" in said.out
+    assert "2 notes waiting for vectors" in said.out
