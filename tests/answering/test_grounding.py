@@ -34,11 +34,13 @@ def test_a_quote_over_several_lines_names_them_all() -> None:
     assert (found.line_start, found.line_end) == (13, 14)
 
 
-def test_a_quote_is_placed_under_the_heading_it_stands_below() -> None:
-    places = [quoted("The flat has"), quoted("It was paid"), quoted("The boiler")]
-    found = ground("", (), places, (RENT,), "v")
-    assert [c.heading_path for c in found] == [("Flat", "Rent"), ("Flat", "Rent", "Deposit"), ("Flat", "Heating")]
-    assert found[2].url == "obsidian://open?vault=v&file=Housing%2FRent.md%23Heating"
+def test_a_quote_is_placed_under_its_passages_headings_where_the_passage_begins_with_them() -> None:
+    body = "# Flat\n\n## Rent\n\nIt was paid in May."
+    note = hit("Housing/Rent.md", body, line_start=1, headings=("Flat", "Rent"))
+    start = body.index("It was paid")
+    (found,) = ground("", (), [Quoted(1, start, len(body))], (note,), "v")
+    assert found.heading_path == ("Flat", "Rent")
+    assert (found.line_start, found.heading) == (5, "Rent")
 
 
 def test_a_heading_sign_in_code_is_no_heading() -> None:

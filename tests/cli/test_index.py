@@ -11,7 +11,7 @@ from waiting import wait_until
 
 
 def counts(out: str) -> str:
-    return out.split(";")[0]
+    return out.split(";", maxsplit=1)[0]
 
 
 def test_a_run_counts_new_changed_and_deleted_notes_and_the_next_finds_nothing_to_do(commands: Making) -> None:
@@ -144,7 +144,7 @@ def test_a_killed_run_loses_nothing_that_was_stored_and_the_next_completes_it(co
         stderr=subprocess.DEVNULL,
     )
     journal = vault_ask.data / "index-1.sqlite-wal"
-    wait_until(lambda: journal.exists() and journal.stat().st_size > 400_000 or process.poll() is not None)
+    wait_until(lambda: (journal.exists() and journal.stat().st_size > 400_000) or process.poll() is not None)
     process.kill()
     process.communicate()
     mended = vault_ask("index", "--no-embed")

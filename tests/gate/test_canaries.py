@@ -63,7 +63,7 @@ def seen(view: VaultView[S]) -> dict[str, Any]:
         "nearest": sorted(chunk for chunk, _ in view.nearest(bag_of_words("rent barn", DIMENSION), 999)),
         "matching": [sorted(chunk for chunk, _ in view.matching(f'"{word}"', 999)) for word in ("rent", "家賃", "c++")],
         "from": [view.edges_from(f"Open/{name}.md") for name in NAMES],
-        "to": [view.edges_to(f"{place}/{name}.md") for name in NAMES for place in ("Open", "Private")],
+        "to": [view.edges_to(path) for path in (*paths, "Private/hidden1.md", "Open/hidden2.md")],
         "tagged": [view.tagged(tag) for tag in ("work", "work/urgent", "åter", "canarytag")],
     }
 

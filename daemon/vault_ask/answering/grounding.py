@@ -5,7 +5,7 @@ was claimed before the marker, or the whole excerpt where none shares enough.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from vault_ask.answering.citations import Mark
 from vault_ask.answering.links import obsidian_url
@@ -18,8 +18,6 @@ from vault_ask.wire import Citation, Source
 _SUPPORT = 0.3
 """Share of a claim's words that a sentence must hold to be shown as its ground; below, the whole passage is."""
 _MARKERS = re.compile(r"(?:\s*\[\d{1,3}\])+")
-_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*$")
-_FENCE = re.compile(r"\s*(?:`{3,}|~{3,})")
 
 
 def sources(hits: Sequence[Hit[S]], vault: str) -> tuple[Source, ...]:
@@ -50,15 +48,15 @@ def ground(
 def citation(n: int, hit: Hit[S], span: Span, vault: str) -> Citation:
     """Point to the characters `span` of a hit: their lines, heading, block and address."""
     span = _whole_lines_inside(hit.body, span)
-    headings = _headings_above(hit, span.start)
     block = _block_of(hit, span)
-    heading = headings[-1] if headings else None
+    # A chunk never mixes the text of two sections, so its heading path holds for every place in it.
+    heading = hit.heading_path[-1] if hit.heading_path else None
     return Citation(
         n=n,
         path=hit.path,
         title=hit.title,
         heading=heading,
-        heading_path=headings,
+        heading_path=hit.heading_path,
         block=block,
         line_start=hit.line_start + hit.body.count("\n", 0, span.start),
         line_end=hit.line_start + hit.body.count("\n", 0, span.end),
@@ -73,30 +71,6 @@ def _whole_lines_inside(text: str, span: Span) -> Span:
     start = span.start + len(quote) - len(quote.lstrip("\n"))
     end = span.end - (len(quote) - len(quote.rstrip()))
     return Span(start, end) if start < end else span
-
-
-def _headings_above(hit: Hit[S], offset: int) -> tuple[str, ...]:
-    """Follow the headings inside the hit down to a place: a short section may share its passage with the next."""
-    # A level of 0 is one not known yet: the hit tells the words of its headings, its body the levels.
-    above = [(0, heading) for heading in hit.heading_path]
-    for level, heading in _headings(hit.body[:offset]):
-        if above and not above[-1][0]:
-            above[-1] = (level, above[-1][1])
-            if above[-1][1] == heading:
-                continue
-        while above and above[-1][0] >= level:
-            above.pop()
-        above.append((level, heading))
-    return tuple(heading for _, heading in above)
-
-
-def _headings(text: str) -> Iterator[tuple[int, str]]:
-    fenced = False
-    for line in text.split("\n")[:-1]:
-        fenced ^= bool(_FENCE.match(line))
-        heading = None if fenced else _HEADING.match(line)
-        if heading:
-            yield len(heading[1]), heading[2]
 
 
 def _block_of(hit: Hit[S], span: Span) -> str | None:

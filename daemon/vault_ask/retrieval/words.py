@@ -4,6 +4,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import regex
+
 from vault_ask.index.terms import LANGUAGE_MARK, query_words, terms
 from vault_ask.index.view import Tallies, VaultView
 from vault_ask.scope import OpenScope, PrivateScope
@@ -19,6 +21,8 @@ KEEP_RAREST = 2
 
 LANGUAGE_SHARE = 0.03
 """A language with this share of the chunks is reckoned with in every question."""
+
+_SAYING = regex.compile(r"[\p{L}\p{N}\p{So}]")
 
 MAX_WORDS = 64
 """Beyond this a question is a text; its rarest words say enough."""
@@ -45,6 +49,11 @@ class Words:
             return 0.0
         held = set(terms(text, language))
         return sum(self.idf[word] for word, listed in self.terms.items() if held.intersection(listed)) / mass
+
+
+def is_wordless(question: str) -> bool:
+    """Say whether a question holds no letter, number or pictograph, and so asks for nothing."""
+    return not _SAYING.search(question)
 
 
 def read_words(question: str, view: VaultView[OpenScope] | VaultView[PrivateScope], language: str) -> Words:
