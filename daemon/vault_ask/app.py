@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from threading import Barrier, Lock, Thread
@@ -170,18 +170,31 @@ class Library:
     def _keep_rules(self) -> None:
         """Apply rules that changed since the last index run, before anything is read by the former ones.
 
-        A daemon that owns the data folder has applied its own when it started.
+        Raises IndexBusy when a daemon that still knows the former rules owns the data folder.
         """
         with self._keeping_rules:
             if self._rules_kept or not self.files.current.exists():
                 return
-            with suppress(IndexBusy), self.files.owned():
+            rules = make_rules(self.settings)
+            with self.index.open(OpenScope(web_allowed=False)) as view:
+                stored = view.rules
+            if stored != rules.fingerprint:
+                self._reclassify(rules)
+            self._rules_kept = True
+
+    def _reclassify(self, rules: Rules) -> None:
+        try:
+            with self.files.owned():
                 writer = IndexWriter(self.files.current)
                 try:
-                    reclassify(writer, make_rules(self.settings))
+                    reclassify(writer, rules)
                 finally:
                     writer.close()
-            self._rules_kept = True
+        except IndexBusy:
+            raise IndexBusy(
+                "The rules of what is personal have changed, and the running daemon still holds the former ones, so "
+                "nothing was answered. Restart the daemon, or start this command with its settings."
+            ) from None
 
     def _running(
         self,

@@ -6,6 +6,7 @@ nothing was found; 5 a model failed; 6 another process owns the data folder.
 """
 
 import asyncio
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -39,7 +40,18 @@ class _Folder(click.ParamType[Path]):
         return Path(value)
 
 
+class _Words(click.ParamType[str]):
+    """Words of the user. Python decodes them by the locale; they are UTF-8 whatever the locale says."""
+
+    name = "words"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:  # noqa: ARG002
+        """Decode again; what is no UTF-8 becomes replacement signs."""
+        return os.fsencode(value).decode("utf-8", "replace")
+
+
 _FOLDER = _Folder()
+_WORDS = _Words()
 
 EXIT_FAILED, EXIT_USAGE, EXIT_VAULT, EXIT_SILENT, EXIT_MODEL, EXIT_BUSY = 1, 2, 3, 4, 5, 6
 
@@ -137,7 +149,7 @@ def index(settings: Settings, *, rebuild: bool, dry_run: bool, no_embed: bool) -
 
 
 @main.command()
-@click.argument("question")
+@click.argument("question", type=_WORDS)
 @click.option("--personal", is_flag=True, help="Let personal notes take part; the web stays out.")
 @click.option("--dry-run", is_flag=True, help="Show what the answer would be made from, and word nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -154,7 +166,7 @@ def ask(settings: Settings, *, question: str, personal: bool, dry_run: bool, as_
 
 
 @main.command()
-@click.argument("query")
+@click.argument("query", type=_WORDS)
 @click.option("--k", default=8, show_default=True, type=click.IntRange(1, 100), help="How many passages.")
 @click.option("--personal", is_flag=True, help="Search personal notes as well.")
 @click.option("--arm", default="hybrid", type=click.Choice(["hybrid", "vector", "text"]), help="Which index to use.")

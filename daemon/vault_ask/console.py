@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from vault_ask.answering.collect import collect
+from vault_ask.errors import BadRequest, ModelError, VaultAskError
 from vault_ask.wire import (
     AnswerEvent,
-    AskResponse,
     Citation,
     DeltaEvent,
     ErrorEvent,
@@ -156,17 +156,22 @@ def print_hits(found: SearchResponse, *, as_json: bool) -> None:
 
 
 async def print_answer(events: AsyncGenerator[AnswerEvent, None], *, as_json: bool, sources_only: bool) -> bool:
-    """Print an answer as it comes and its citations; say whether the vault had something to say."""
+    """Print an answer as it comes and its citations; say whether the vault had something to say.
+
+    Raises ModelError when a model failed on the way, BadRequest when the question does not fit it.
+    """
     if as_json and not sources_only:
         response = await collect(events)
+        if isinstance(response, ErrorEvent):
+            raise _failure(response)
         click.echo(response.model_dump_json(indent=2))
-        return isinstance(response, AskResponse) and not response.refused
+        return not response.refused
     async with aclosing(events):
         return await _print_events(events, as_json=as_json, sources_only=sources_only)
 
 
 async def _print_events(events: AsyncGenerator[AnswerEvent, None], *, as_json: bool, sources_only: bool) -> bool:
-    answered = True
+    answered, begun = True, False
     async for event in events:
         match event:
             case SourcesEvent():
@@ -176,20 +181,25 @@ async def _print_events(events: AsyncGenerator[AnswerEvent, None], *, as_json: b
                     _print_sources(event, as_json=as_json)
                     return not event.silent
             case DeltaEvent():
+                begun = True
                 click.echo(event.text, nl=False)
-                sys.stdout.flush()
             case GroundingEvent():
                 answered = not event.refused
                 click.echo()
                 for citation in event.citations:
                     click.echo(f"[{citation.n}] {_place(citation)}")
             case ErrorEvent():
-                click.echo()
-                click.echo(f"vault-ask: {event.message}", err=True)
-                return False
+                if begun:
+                    click.echo()
+                raise _failure(event)
             case _:
                 pass
     return answered
+
+
+def _failure(event: ErrorEvent) -> VaultAskError:
+    """Turn the end of a broken answer back into what it was on its way here."""
+    return ModelError(event.message) if event.code.startswith("model_") else BadRequest(event.message)
 
 
 def _print_sources(event: SourcesEvent, *, as_json: bool) -> None:

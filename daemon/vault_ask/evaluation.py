@@ -22,6 +22,8 @@ from vault_ask.scope import PrivateScope, Question
 from vault_ask.wire import DeltaEvent, ErrorEvent, GroundingEvent
 
 DISTINCT_NOTES = 10
+DEEP = 1000
+"""Chunks that are looked at where the usual number are all of a few long notes."""
 
 Asked = dict[str, Any]
 
@@ -97,7 +99,9 @@ def _text(file: Path) -> str:
 
 def rank_all(library: Library, asked: Iterable[Asked], arm: str) -> Results:
     """Find the ten best distinct notes for each question, over all notes."""
-    return Results(((question, _ranking(library, question, arm)) for question in asked), _ranking_figures)
+    reach = library.settings.retrieval.model_copy(update={"vector_k": DEEP, "text_k": DEEP})
+    deeper = Library(library.settings.model_copy(update={"retrieval": reach}), library.embedder)
+    return Results(((question, _ranking(library, deeper, question, arm)) for question in asked), _ranking_figures)
 
 
 def answer_all(library: Library, asked: Iterable[Asked]) -> Results:
@@ -105,10 +109,17 @@ def answer_all(library: Library, asked: Iterable[Asked]) -> Results:
     return Results(((question, asyncio.run(_answer(library, question))) for question in asked), _answer_figures)
 
 
-def _ranking(library: Library, asked: Asked, arm: str) -> dict[str, Any]:
-    """Rank as a search does; where its passages are of fewer than ten notes, notes further down fill the list."""
+def _ranking(library: Library, deeper: Library, asked: Asked, arm: str) -> dict[str, Any]:
+    """Rank as a search does; where all it looks at is of fewer than ten notes, the next ones fill the list."""
+    paths = _found(library, asked, arm)
+    if len(paths) < DISTINCT_NOTES:
+        paths = list(dict.fromkeys((*paths, *_found(deeper, asked, arm))))[:DISTINCT_NOTES]
+    return {"id": asked["id"], "paths": paths}
+
+
+def _found(library: Library, asked: Asked, arm: str) -> list[str]:
     found = library.retrieve(asked["question"], scope=PrivateScope(), k=DISTINCT_NOTES, per_note=1, arm=arm)
-    return {"id": asked["id"], "paths": [hit.path for hit in found.hits]}
+    return [hit.path for hit in found.hits]
 
 
 async def _answer(library: Library, asked: Asked) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Runs vault-ask as a script would: in a process of its own, in an empty folder, with nothing of ours in its environment."""
+"""Runs vault-ask as a script would: a process of its own, an empty folder, nothing of ours in its environment."""
 
 import os
 import re

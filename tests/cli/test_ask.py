@@ -48,24 +48,22 @@ def test_a_dry_run_shows_the_passages_and_words_nothing(library: Commands) -> No
     said = library("ask", NOTICE, "--dry-run")
     assert said.code == 0
     assert said.out.splitlines()[0].startswith("extractive would answer from ")
-    assert "[1] Flat/Rent.md › Rent › Notice (lines 6-8)" in said.out
+    assert "[1] Flat/Rent.md › Rent › Notice (lines 4-8)" in said.out
     assert "“" not in said.out
     sources = SourcesEvent.model_validate_json(library("ask", NOTICE, "--dry-run", "--json").out)
     assert sources.sources[0].path == "Flat/Rent.md"
 
 
 def test_without_an_index_one_sentence_names_the_command_that_makes_one(commands: Making) -> None:
-    for command in ("ask", "search"):
-        assert "Run `vault-ask index` first." in commands()(command, NOTICE).sentence(code=2)
-    assert "Run `vault-ask index` first." in commands()("status").sentence(code=2)
+    vault_ask = commands()
+    for command in (("ask", NOTICE), ("search", NOTICE), ("status",)):
+        assert "Run `vault-ask index` first." in vault_ask(*command).sentence(code=2)
 
 
-def test_a_model_that_fails_ends_with_code_5_and_json_stays_empty(library: Commands) -> None:
+def test_a_model_that_fails_is_one_sentence_and_code_5_also_where_json_is_wanted(library: Commands) -> None:
     with ModelServer([Status(400)]) as server:
         model = {"VAULTASK_MODELS__GENERATION": "openai/stand-in", "VAULTASK_MODELS__API_BASE": server.openai_base}
-        said = library("ask", NOTICE, "--json", **model)
-    assert (said.code, said.out) == (5, "")
-    assert said.err.startswith("vault-ask: ")
+        assert "stand-in" in library("ask", NOTICE, "--json", **model).sentence(code=5)
 
 
 def test_a_model_words_the_answer_and_what_it_made_up_is_not_shown(library: Commands) -> None:

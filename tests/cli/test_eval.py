@@ -47,11 +47,17 @@ def test_rankings_are_the_ten_best_distinct_notes_of_each_question_personal_ones
 
 
 def test_a_vault_whose_best_notes_are_long_still_gives_ten_distinct_notes(commands: Making, tmp_path: Path) -> None:
-    long = "\n\n".join(f"## Part {part}\n\n{'The quince tree bears fruit in autumn. ' * 60}" for part in range(60))
-    notes = {"Quince.md": long, **{f"N{number}.md": f"quince, once, note {number}\n" for number in range(12)}}
+    # The word arm first looks at chunks of the one long note only; so many others, or quince were a common word.
+    long = "\n\n".join(f"## Part {part}\n\n{'The quince tree bears fruit. ' * 30}" for part in range(50))
+    short = {
+        f"N{number}.md": f"A quince, seen once among other things by the way, on day {number}.\n"
+        for number in range(12)
+    }
+    others = {f"Other/{number}.md": f"Day {number} was like any other.\n" for number in range(700)}
+    notes = {"Quince.md": long, **short, **others}
     vault_ask, out = commands(notes), tmp_path / "results.jsonl"
     questions = tmp_path / "questions.jsonl"
-    questions.write_text('{"id": "a", "question": "quince tree fruit autumn"}\n', encoding="utf-8")
+    questions.write_text('{"id": "a", "question": "quince tree fruit"}\n', encoding="utf-8")
     vault_ask("index", "--no-embed")
     assert vault_ask("eval", str(questions), "--out", str(out), "--arm", "text").code == 0
     assert len(rows(out)[0]["paths"]) == 10

@@ -193,6 +193,8 @@ def rented(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         ("what is happening with rent?", "hybrid"),
         ("what is happening with rent?", "vector"),
         ("rent", "text"),
+        ("what is happening with rent?", "text"),
+        ("unheard zebra giraffe rent?", "text"),
     ],
 )
 def test_three_open_notes_are_found_among_thousands_of_personal_ones(rented: Building, question: str, arm: Arm) -> None:

@@ -174,6 +174,13 @@ def test_the_views_of_a_ceiling_show_its_rows_and_no_others(building: Building) 
     assert shown[Sensitivity.PERSONAL] == (2, 2, 2, 4, 3, 2, 2)
 
 
+def test_the_edges_of_a_ceiling_do_not_even_number_a_hidden_note(reader: tuple[apsw.Connection, Views]) -> None:
+    connection, views = reader
+    rows = fetch(connection, select("src, dst, target", views.edges, "WHERE kind <> 'tag'"))
+    (open_note,) = fetch(connection, select("id", views.notes))[0]
+    assert rows == [(open_note, None, "Diary")]
+
+
 def test_a_table_expression_cannot_borrow_the_name_of_a_view(reader: tuple[apsw.Connection, Views]) -> None:
     connection, views = reader
     other, others = connect_reader(Path(connection.filename), Sensitivity.OPEN)
@@ -189,7 +196,9 @@ def test_no_view_gives_the_text_of_the_word_index(reader: tuple[apsw.Connection,
     rows = fetch(connection, select("*", views.words, HARVEST))
     assert len(rows) == 1
     assert "harvest" not in repr(rows)
-    assert refused(connection, select(f"snippet({views.words}, 1, '', '', '', 9)", views.words, HARVEST))
+    for function in ("snippet(query, 1, '', '', '', 9)", "highlight(query, 1, '', '')"):
+        with pytest.raises(apsw.Error, match="not authorized to use function"):
+            fetch(connection, select(function, views.words, HARVEST))
 
 
 def test_a_view_opened_before_there_were_vectors_sees_them_later(tmp_path: Path) -> None:

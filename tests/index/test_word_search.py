@@ -159,6 +159,22 @@ def test_any_number_of_terms_is_counted(vaults: Mapping[str, Building]) -> None:
     assert (counted["rust"], counted["barn"], sum(counted.values()), len(counted)) == (1, 1, 2, 2_502)
 
 
+def test_the_best_match_comes_first_however_few_are_asked_for(tmp_path: Path) -> None:
+    building = Building(tmp_path)
+    building.put({"A.md": "barn " + "and much more besides " * 20, "B.md": "barn", "C.md": "mill"})
+    with building.open(OPEN) as view:
+        (first, score), (_, lower) = view.matching('"barn"', 9)
+        assert view.passages([first])[first].path == "B.md"
+        assert score > lower > 0
+        assert view.matching('"barn"', 1) == [(first, score)]
+    building.close()
+
+
+def test_a_long_text_is_asked_for_the_words_the_vault_holds(vaults: Mapping[str, Building]) -> None:
+    unheard = " ".join(f"unheard{number}" for number in range(300))
+    assert paths(vaults["household"], f"{unheard} barn") == ["A.md"]
+
+
 def test_what_stands_after_a_nul_is_found(tmp_path: Path) -> None:
     building = Building(tmp_path)
     building.put({"Nul.md": "ab\0cd krusbar\n", "Good.md": "text björnbär\n"})

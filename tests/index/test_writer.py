@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +103,15 @@ def test_a_rename_of_letters_case_keeps_the_vectors(building: Building, embedder
         assert len(view.nearest(bag_of_words("angles", 64), 9)) == 1
 
 
+def test_a_rename_of_letters_case_with_an_edit_embeds_the_edit_alone(
+    building: Building, embedder: HashEmbedder
+) -> None:
+    building.put({"math/sets.md": LONG})
+    embedder.embedded.clear()
+    building.put({"Math/Sets.md": LONG.replace("plums", "quinces")}, gone=["math/sets.md"])
+    assert len(embedder.embedded) == 1
+
+
 def test_another_note_with_the_same_passage_gets_a_vector_of_its_own(
     building: Building, embedder: HashEmbedder
 ) -> None:
@@ -159,16 +169,17 @@ def test_a_refused_text_waits_no_longer_and_is_asked_again_when_it_changes(tmp_p
     building.close()
 
 
-def test_a_note_that_becomes_a_drawing_loses_the_vectors_of_its_text(building: Building) -> None:
-    drawing = (
-        "# Drawing\n```compressed-json\n"
-        + "N4KAkARALgngDgUwgLgAQQQDwMYEMA2AlgCYBOuA7hADTgQBuCpAzoQPYB2KqATLZ" * 9
-        + "\n```\n"
-    )
-    building.put({"D.md": "---\nexcalidraw-plugin: parsed\n---\nwords\n\n" + drawing})
+def test_a_passage_that_is_no_text_any_more_loses_its_vector_and_its_words(building: Building) -> None:
+    draft = made_by_hand("D.md", "N4KAkARALgngDgUw")
+    building.store([draft])
     with building.open(OPEN) as view:
-        chunks = view.chunks_of("D.md")
-        assert len(view.centred_vectors(chunks)) < len(chunks)
+        assert len(view.centred_vectors(view.chunks_of("D.md"))) == 1
+        assert len(view.matching('"n4kakaralgngdguw"', 9)) == 1
+    building.store([replace(draft, chunks=tuple(replace(chunk, embeddable=False) for chunk in draft.chunks))])
+    with building.open(OPEN) as view:
+        assert view.chunks_of("D.md") == [1]
+        assert view.centred_vectors([1]) == {}
+        assert view.matching('"n4kakaralgngdguw"', 9) == []
         assert view.counts().waiting_notes == 0
 
 

@@ -145,12 +145,12 @@ def test_an_embedder_that_is_away_is_told_and_the_backlog_drains_when_it_is_back
 
 
 def test_questions_during_the_first_index_are_told_that_it_goes_on(tmp_path: Path) -> None:
-    house = House(tmp_path, {f"N{n}.md": f"number {n} of the quince notes\n" for n in range(1_500)})
+    house = House(tmp_path, {f"N{n}.md": f"number {n} of the quince notes\n" for n in range(600)})
     with house.daemon(caught_up=False) as daemon:
         told: list[str] = []
         wait_until(lambda: told.extend(retrieved(daemon, "quince").notices) or daemon._keeper.following.done > 0)
         told.extend(retrieved(daemon, "quince").notices)
-        assert any("still being indexed" in notice and "of 1500 notes" in notice for notice in told)
+        assert any("still being indexed" in notice and "of 600 notes" in notice for notice in told)
         wait_until(lambda: daemon._keeper.caught_up, seconds=60)
         assert not any("still being indexed" in notice for notice in retrieved(daemon, "quince").notices)
 

@@ -19,7 +19,7 @@ _LONGEST_LEANING = 12
 """A question of more words names its subject, even if each of them is common."""
 _WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _SPACELESS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
-_MENTION = re.compile(r"\[\[([^\[\]|#^\n]+)|(?:^|[\s\"'“(])([^\s\"'“()\[\]][^\"“()\[\]\n]*?)\.md\b")
+_MENTION = re.compile(r"\[\[([^\[\]|#^\n]+)|(?:^|[\s\"'“(])([^\s\"'“()\[\]][^\"“()\[\]\n]{0,250}?)\.md\b")
 
 
 @dataclass(frozen=True, slots=True)

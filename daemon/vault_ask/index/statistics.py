@@ -18,6 +18,9 @@ from vault_ask.index.embedding import Priors, Vector
 SHRINKAGE = 48
 """A mean of this many vectors counts half, the broader mean behind it the other half."""
 
+FEW = 8
+"""What is usual in a vault of this many vectors is half told by them, and half by what is usual in any text."""
+
 ANISOTROPY = 0.6
 """Length of the mean of unit vectors from which `auto` centres: 0.9 for e5-small; near 0.3 for an isotropic model."""
 
@@ -42,6 +45,8 @@ class Centring:
     covariance: NDArray[np.float32] | None = None
     average: Vector | None = None
     """Covariance, (dimension, dimension), and average of the stored vectors, as centred."""
+    count: int = 0
+    """Of how many vectors they are."""
 
     @property
     def active(self) -> bool:
@@ -65,8 +70,11 @@ class Centring:
         """Give mean and standard deviation of this centred question's cosine over all chunks of the vault."""
         if self.covariance is None or self.average is None:
             return 0.0, _TYPICAL_DEVIATION
-        variance = float(question @ self.covariance @ question)
-        return float(question @ self.average), math.sqrt(max(variance, _SMALLEST_VARIANCE))
+        # The mean of a few notes is mostly their own subject, and none of them would be nearer than it. Where means
+        # of much text stand behind the centring, what a vault cannot tell yet is what is usual: a cosine near 0.
+        own = self.count / (self.count + FEW) if self.active and self.questions else 1.0
+        variance = own * float(question @ self.covariance @ question) + (1 - own) * _TYPICAL_DEVIATION**2
+        return own * float(question @ self.average), math.sqrt(max(variance, _SMALLEST_VARIANCE))
 
     @staticmethod
     def _of(means: Mapping[str, Vector], language: str) -> Vector:
@@ -113,14 +121,15 @@ def make_centring(
     mode: str,
     covariance: NDArray[np.float32] | None = None,
     average: Vector | None = None,
+    count: int = 0,
 ) -> Centring:
     """Decide whether to centre, and by what. `mode` is auto, on or off."""
     overall = means.get(EVERYTHING)
     if mode == "off" or overall is None or overall.count == 0:
-        return Centring({}, {}, covariance, average)
+        return Centring({}, {}, covariance, average, count)
     broad = _shrunk(overall, priors.passages.get("und"))
     if mode == "auto" and float(np.linalg.norm(broad)) < ANISOTROPY:
-        return Centring({}, {}, covariance, average)
+        return Centring({}, {}, covariance, average, count)
     passages = {
         language: _shrunk(mean, priors.passages.get(language, broad))
         for language, mean in means.items()
@@ -130,7 +139,7 @@ def make_centring(
     questions = dict(priors.questions)
     if "und" in questions:
         questions[EVERYTHING] = questions.pop("und")
-    return Centring(passages, questions, covariance, average)
+    return Centring(passages, questions, covariance, average, count)
 
 
 def _shrunk(mean: Mean, broader: Vector | None) -> Vector:

@@ -94,6 +94,7 @@ def load_centring(db: apsw.Connection) -> Centring:
     questions: dict[str, Vector] = {}
     means: dict[str, Mean] = {}
     covariance = average = None
+    known = 0
     for name, count, blob in fetch(db, "SELECT name, count, vector FROM statistics"):
         kind, _, language = name.partition(":")
         vector = np.frombuffer(blob, "<f4")
@@ -106,13 +107,14 @@ def load_centring(db: apsw.Connection) -> Centring:
         elif kind == "covariance":
             covariance = vector.reshape(int(values["dimension"]), -1)
         elif kind == "average":
-            average = vector
+            average, known = vector, count
     return make_centring(
         means,
         Priors(passages, questions),
         mode=values.get("centring", "auto"),
         covariance=covariance,
         average=average,
+        count=known,
     )
 
 

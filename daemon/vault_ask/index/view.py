@@ -120,6 +120,12 @@ class VaultView(Generic[S]):
         return vectors.describe(self._statistics).get("space") if self._views.vectors else None
 
     @property
+    def rules(self) -> str | None:
+        """The fingerprint of the sensitivity rules that the stored levels follow."""
+        rows = fetch(self._statistics, "SELECT value FROM meta WHERE key = 'rules'")
+        return rows[0][0] if rows else None
+
+    @property
     def dimension(self) -> int | None:
         """The dimension of the stored vectors; None while there are none."""
         found = vectors.describe(self._statistics).get("dimension")

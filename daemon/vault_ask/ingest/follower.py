@@ -35,10 +35,12 @@ class Follower:
         self._backlog = workshop.backlog
         self._progress = workshop.progress.notes
         self._on_damage = on_damage
+        self._checkpoint = workshop.writer.checkpoint
         self._stop = Event()
         self._work = Event()
         self._caught_up = Event()
         self._trouble: str | None = None
+        self._unsettled = False
         self._threads = (
             Thread(target=self._follow, name="follow", daemon=True),
             Thread(target=self._embed, name="backlog", daemon=True),
@@ -88,9 +90,7 @@ class Follower:
 
     def _take(self, batch: list[Change]) -> None:
         if not batch:
-            if self._trouble:
-                # The vault was away: whatever happened meanwhile is found by comparing.
-                self._take([Rescan("the vault was away")])
+            self._settle()
             return
         report = self._ingest.apply(batch, self._stop)
         if self._stop.is_set():
@@ -98,8 +98,17 @@ class Follower:
         self._trouble = None
         self._caught_up.set()
         if report.anything:
+            self._unsettled = True
             log.info("indexed", **_figures(report))
         self._work.set()
+
+    def _settle(self) -> None:
+        """Use a quiet moment: compare everything after an absence, and empty the journal of text that was replaced."""
+        if self._trouble:
+            self._take([Rescan("the vault was away")])
+        elif self._unsettled:
+            self._checkpoint()
+            self._unsettled = False
 
     def _note_trouble(self, error: Exception) -> None:
         expected = isinstance(error, VaultAskError)

@@ -17,7 +17,7 @@ from vault_ask.notes.language import LanguageDetector
 from vault_ask.retrieval.fusion import Evidence, blend, confidence, reciprocal_rank_fusion
 from vault_ask.retrieval.hits import Hit, Provenance, Retrieved
 from vault_ask.retrieval.selection import select
-from vault_ask.retrieval.words import Words, read_words
+from vault_ask.retrieval.words import Words, is_wordless, read_words
 from vault_ask.scope import OpenScope, PrivateScope
 from vault_ask.settings import RetrievalSettings
 
@@ -137,7 +137,7 @@ class Retriever:
             return [], "The word index could not be searched, so these hits were found by meaning alone."
 
     def _meaning(self, view: VaultView[S], question: str, language: str) -> _Meaning:
-        if self._embedder is None or not question.strip():
+        if self._embedder is None or is_wordless(question):
             return _Meaning([], None)
         if view.space is None:
             return _Meaning([], None, _NO_VECTORS)

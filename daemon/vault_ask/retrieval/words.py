@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import regex
 
@@ -21,6 +22,12 @@ KEEP_RAREST = 2
 
 LANGUAGE_SHARE = 0.03
 """A language with this share of the chunks is reckoned with in every question."""
+
+YOUNG_CHUNKS = 200
+"""With so many chunks a vault's own frequencies are believed half."""
+
+HELPER_LOSS = 0.75
+"""What a helper loses of its weight in a vault of hardly any chunks, where a passage holds it; all, where none does."""
 
 _SAYING = regex.compile(r"[\p{L}\p{N}\p{So}]")
 
@@ -63,7 +70,14 @@ def read_words(question: str, view: VaultView[OpenScope] | VaultView[PrivateScop
     frequency = view.document_frequency({term for listed in found.values() for term in listed})
     by_word = {word: max((frequency[term] for term in listed), default=0) for word, listed in found.items()}
     kept = _kept(by_word, tallies.chunks)
-    idf = {word: _idf(count, tallies.chunks) if word in kept else 0.0 for word, count in by_word.items()}
+    youth = YOUNG_CHUNKS / (YOUNG_CHUNKS + tallies.chunks)
+    helpers = _helpers(language)
+    idf = {
+        word: _idf(max(count, youth), tallies.chunks) * _say(count, youth, is_helper=word in helpers)
+        if word in kept
+        else 0.0
+        for word, count in by_word.items()
+    }
     return Words(found, idf)
 
 
@@ -77,12 +91,33 @@ def _languages(tallies: Tallies, language: str) -> tuple[str, ...]:
 
 
 def _kept(frequency: Mapping[str, int], chunks: int) -> set[str]:
+    """Keep the words that tell passages apart, and those that no passage has: they count as missed, and find nothing."""
     limit = max(COMMON_SHARE * chunks, COMMON_AT_LEAST)
-    rarest = sorted(frequency, key=lambda word: frequency[word])
-    kept = [word for word in rarest if frequency[word] <= limit]
-    return set((kept or rarest[:KEEP_RAREST])[:MAX_WORDS])
+    rarest = sorted((word for word in frequency if frequency[word]), key=lambda word: frequency[word])
+    telling = [word for word in rarest if frequency[word] <= limit] or rarest[:KEEP_RAREST]
+    unknown = [word for word in frequency if not frequency[word]]
+    return {*telling[:MAX_WORDS], *unknown[:MAX_WORDS]}
 
 
-def _idf(count: int, chunks: int) -> float:
-    """Weigh a word as BM25 does, kept positive; Robertson and Zaragoza, "The Probabilistic Relevance Framework"."""
-    return math.log(1.0 + (chunks - count + 0.5) / (count + 0.5))
+def _say(count: int, youth: float, *, is_helper: bool) -> float:
+    """Tell how much of its weight a word keeps: a young vault's frequencies cannot show yet what only helps."""
+    if not is_helper:
+        return 1.0
+    return 1.0 - youth * (HELPER_LOSS if count else 1.0)
+
+
+def _idf(count: float, chunks: int) -> float:
+    """Weigh a word as BM25 does, kept positive; Robertson and Zaragoza, "The Probabilistic Relevance Framework".
+
+    The caller counts up to one passage for a word that a young vault does not hold, or it would outweigh all others.
+    """
+    held = min(count, chunks)
+    return math.log(1.0 + (chunks - held + 0.5) / (held + 0.5))
+
+
+@lru_cache(maxsize=64)
+def _helpers(language: str) -> frozenset[str]:
+    """List the words of a language that help others to mean something (`what`, `is`, `my`); generously."""
+    import stopwordsiso  # noqa: PLC0415 - reads half a megabyte, which a command that asks nothing should not
+
+    return frozenset(stopwordsiso.stopwords(language)) if stopwordsiso.has_lang(language) else frozenset()
