@@ -27,10 +27,13 @@ class Thresholds:
 
 DEFAULT = Thresholds()
 
+_BESIDE_A_NAME = 0.5
+"""Text that scores at least this share of an empty note's name is asked for as well: stubs are common."""
+
 
 def is_silent(retrieved: Retrieved[S], thresholds: Thresholds = DEFAULT) -> bool:
     """Tell whether the vault says nothing on the question, so that an answer could only be made up."""
-    if not retrieved.hits:
+    if not retrieved.hits or _is_a_mere_name(retrieved):
         return True
     if all(hit.provenance == "text" for hit in retrieved.hits) and not retrieved.closeness:
         return retrieved.coverage < thresholds.coverage_alone
@@ -38,3 +41,12 @@ def is_silent(retrieved: Retrieved[S], thresholds: Thresholds = DEFAULT) -> bool
     if retrieved.language in {retrieved.hits[0].language, "und"}:
         return far
     return far and retrieved.closeness < thresholds.closeness_alone
+
+
+def _is_a_mere_name(retrieved: Retrieved[S]) -> bool:
+    """Tell whether what fits is the name of an empty note, far before any text."""
+    best = retrieved.hits[0]
+    if best.body.strip():
+        return False
+    text = max((hit.score for hit in retrieved.hits if hit.body.strip()), default=None)
+    return text is None or text < _BESIDE_A_NAME * best.score

@@ -24,6 +24,7 @@ _SKIPPED = regex.compile(
     | \|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|? # the line below a table's head
     | %%.*%% | <!--.*-->                    # comments
     | \^[\w-]+                              # a block id alone
+    | (?:[-*+]\s+)?(?:!\[\[[^\[\]\n]*\]\]\s*)+   # nothing but embeds: their words stand elsewhere
     )\s*""",
     regex.VERBOSE,
 )

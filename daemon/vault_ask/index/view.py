@@ -7,6 +7,7 @@ ceiling is simply not there.
 
 import json
 import threading
+import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -28,6 +29,9 @@ from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
 S = TypeVar("S", OpenScope, PrivateScope)
 
 MANY_TERMS = 1_000
+
+PACKED = 2
+"""The state of a chunk that is no text, such as a base64 image: ChunkState.UNSUITABLE of the writer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,12 +201,12 @@ class VaultView(Generic[S]):
         return {chunk: np.frombuffer(blob, "<f4") for chunk, blob in rows}
 
     def chunks_of(self, path: str) -> list[int]:
-        """List the chunks of a note in order; empty when the note is absent or not visible."""
+        """List the chunks of a note in order, but for packed data; empty when the note is absent or not visible."""
         rows = fetch(
             self._db,
             f"SELECT c.id FROM {self._views.chunks} AS c JOIN {self._views.notes} AS n ON n.id = c.note "
-            "WHERE n.path = ? ORDER BY c.ordinal",
-            (path,),
+            "WHERE n.path = ? AND c.state <> ? ORDER BY c.ordinal",
+            (path, PACKED),
         )
         return [row[0] for row in rows]
 
@@ -312,6 +316,8 @@ class _Reader:
         self.path = path
         self.connection, self.views = connect_reader(path, ceiling)
         self.statistics = connect_statistics(path)
+        # A connection with a tokenizer of ours is never collected, so a thread that ends would leak its readers.
+        self.close = weakref.finalize(self, _close_all, self.connection, self.statistics)
 
     def outdated(self) -> bool:
         """Tell whether the vector table appeared after the views were made."""
@@ -331,9 +337,10 @@ class _Reader:
                 with suppress(apsw.SQLError):
                     connection.execute("COMMIT")
 
-    def close(self) -> None:
-        self.connection.close()
-        self.statistics.close()
+
+def _close_all(*connections: apsw.Connection) -> None:
+    for connection in connections:
+        connection.close()
 
 
 def _passage(row: tuple[int, int, str, str, str, str | None, str, str, int, int, int, str, int]) -> Passage[S]:

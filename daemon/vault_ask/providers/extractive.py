@@ -29,6 +29,10 @@ LEAST_NEW = 0.15
 """A sentence with fewer words that the question does not hold only repeats the question."""
 
 
+LEAST_PASSAGE = 0.2
+"""A passage with a smaller share of the best one's score is not quoted, even if the best holds no sentence."""
+
+
 @dataclass(frozen=True, slots=True)
 class Weights:
     """What a sentence's score is the weighted sum of; each part lies between 0 and 1 but for the closeness."""
@@ -105,6 +109,8 @@ class ExtractiveGenerator:
         best = max((e.score for e in prompt.excerpts), default=0.0)
         found: list[Candidate] = []
         for excerpt in prompt.excerpts:
+            if excerpt.score < LEAST_PASSAGE * best:
+                continue
             prior = self._weights.passage * max(excerpt.score, 0.0) / best if best > 0 else 0.0
             found.extend(self._of_excerpt(asked, excerpt, prior))
         if self._embedder is not None:
@@ -115,14 +121,14 @@ class ExtractiveGenerator:
         spans = sentences(excerpt.text, min(LONGEST, self._answer_chars))
         bags = [frozenset(terms(span.of(excerpt.text), excerpt.language)) for span in spans]
         above = frozenset(terms(" ".join((excerpt.title, *excerpt.heading_path)), excerpt.language))
+        repeats = [asked.is_repeated_in(bag) for bag in bags]
         for place, (span, bag) in enumerate(zip(spans, bags, strict=True)):
+            asks = _asks(span.of(excerpt.text))
+            if repeats[place] and (asks or not (all(repeats) or asked.is_searched_for(bag))):
+                continue
             around = bag.union(above, *bags[max(0, place - 1) : place + 2])
             words = self._weights.words * asked.share_in(bag)
-            news = asked.news_in(bag)
-            asks = _asks(span.of(excerpt.text))
-            if news < LEAST_NEW and words and (asks or not asked.is_searched_for(bag)):
-                continue
-            more = self._weights.around * asked.share_in(around) + self._weights.new * news
+            more = self._weights.around * asked.share_in(around) + self._weights.new * asked.news_in(bag)
             if asks:
                 more += self._weights.asks
             yield Candidate(excerpt, span, words, prior + words + more)
@@ -155,6 +161,10 @@ class Asked:
     weights: Mapping[str, float]
     asks: bool
     """Whether the words end as a question, and do not just name what is to be found."""
+
+    def is_repeated_in(self, bag: frozenset[str]) -> bool:
+        """Say whether a sentence says hardly more than the question does; a passage may hold nothing else."""
+        return self.news_in(bag) < LEAST_NEW and self.share_in(bag) > 0
 
     def is_searched_for(self, bag: frozenset[str]) -> bool:
         """Say whether the words look for a sentence that holds them all, and ask nothing about it."""
@@ -201,12 +211,27 @@ def _asks(sentence: str) -> bool:
 
 
 def _opening(prompt: Prompt, room: int) -> list[Quoted]:
-    """Quote the first line of the best excerpt, for passages that hold headings and nothing else."""
-    best = max(prompt.excerpts, key=lambda e: e.score, default=None)
-    text = best.text if best else ""
-    start = len(text) - len(text.lstrip())
-    end = start + len(text[start : start + room].partition("\n")[0].rstrip())
-    return [Quoted(best.n, start, end)] if best and start < end else []
+    """Quote a line of the best excerpt that has one, for passages that hold headings and nothing else."""
+    best = max((e for e in prompt.excerpts if e.text.strip()), key=lambda e: e.score, default=None)
+    if best is None:
+        return []
+    asked = _asked(prompt)
+    line = max(
+        _spoken_lines(best.text, room),
+        key=lambda line: asked.share_in(frozenset(terms(line.of(best.text), best.language))),
+    )
+    return [Quoted(best.n, line.start, line.end)]
+
+
+def _spoken_lines(text: str, room: int) -> Iterable[Span]:
+    """Give the lines of a text that are not blank, each without blanks around it and no longer than `room`."""
+    start = 0
+    for line in text.split("\n"):
+        words = line.strip()
+        first = start + line.index(words)
+        if words:
+            yield Span(first, first + len(words[:room].rstrip()))
+        start += len(line) + 1
 
 
 def _worthy(ranked: Iterable[Candidate]) -> Iterable[Candidate]:

@@ -91,7 +91,7 @@ def _languages(tallies: Tallies, language: str) -> tuple[str, ...]:
 
 
 def _kept(frequency: Mapping[str, int], chunks: int) -> set[str]:
-    """Keep the words that tell passages apart, and those that no passage has: they count as missed, and find nothing."""
+    """Keep the words that tell passages apart, and those that no passage has: they count as missed."""
     limit = max(COMMON_SHARE * chunks, COMMON_AT_LEAST)
     rarest = sorted((word for word in frequency if frequency[word]), key=lambda word: frequency[word])
     telling = [word for word in rarest if frequency[word] <= limit] or rarest[:KEEP_RAREST]
