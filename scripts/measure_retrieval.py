@@ -334,9 +334,7 @@ def _answers_table(measured: Mapping[str, Any]) -> Table:
         for pack, found in measured.items()
         for group, figures in found.get("answers", {}).items()
     ]
-    title = (
-        "Answers by quotes (whether a pack's expected answers are worded as its notes are differs from pack to pack)"
-    )
+    title = "Answers by quotes (only the multilingual pack's expected answers are worded as its notes are)"
     return Table(title, ["pack, questions", "n", *SHOWN_OF_ANSWERS], rows)
 
 
