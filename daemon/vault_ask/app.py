@@ -36,7 +36,7 @@ from vault_ask.retrieval.retriever import Retriever
 from vault_ask.scope import OpenScope, PrivateScope, Question, Scope, Sensitivity
 from vault_ask.settings import Settings
 from vault_ask.sources.filesystem import FolderSource
-from vault_ask.sources.port import SourceState, VaultSource
+from vault_ask.sources.port import SourceState, Trouble, VaultSource
 from vault_ask.wire import AnswerEvent, GenerationStatus, SearchResponse, StatusResponse
 
 log = structlog.get_logger()
@@ -204,6 +204,7 @@ class Library:
         backlog: BacklogState | None = None,
         retry_in: float | None = None,
         warnings: tuple[str, ...] = (),
+        left_out: tuple[Trouble, ...] = (),
     ) -> Running:
         return Running(
             vault_name=self.vault_name,
@@ -214,6 +215,7 @@ class Library:
             model=self.settings.embedding.model,
             generation=self._generation(),
             warnings=warnings,
+            left_out=left_out,
         )
 
     def _generation(self) -> GenerationStatus:
@@ -308,6 +310,7 @@ class Daemon(Library):
             backlog=keeper.backlog,
             retry_in=keeper.retry_in,
             warnings=(keeper.warning,) if keeper.warning else (),
+            left_out=self._tools.source.problems(),
         )
         with self._suspecting():
             return describe(self.index, self._tools.rules, running, ceiling)

@@ -124,6 +124,10 @@ def print_report(outcome: "Outcome") -> None:
         click.echo(f"{waiting} {wait} vectors, found by words until the next run.{why}", err=True)
     if mend := outcome.problem_notes:
         click.echo(f"{_count(mend, 'note')} should be mended; `vault-ask status` names them.", err=True)
+    for trouble in outcome.left_out[:SHOWN_PATHS]:
+        click.echo(f"Left out: {trouble.path} ({trouble.reason})", err=True)
+    if len(outcome.left_out) > SHOWN_PATHS:
+        click.echo(f"Left out: … and {len(outcome.left_out) - SHOWN_PATHS} more", err=True)
     for path, reason in report.failed.items():
         click.echo(f"Not indexed: {path} ({reason})", err=True)
     if outcome.interrupted:

@@ -26,6 +26,7 @@ from vault_ask.ingest.status import idle_rules
 from vault_ask.ingest.workshop import Tools, Workshop, open_writer, rebuilding
 from vault_ask.scope import PrivateScope
 from vault_ask.settings import Settings
+from vault_ask.sources.port import Trouble
 
 Display = Callable[[Snapshot], None]
 
@@ -38,6 +39,7 @@ class Outcome:
     chunks: int = 0
     waiting_notes: int = 0
     problem_notes: int = 0
+    left_out: tuple[Trouble, ...] = ()
     embedder_trouble: str | None = None
     warnings: list[str] = field(default_factory=list)
     interrupted: bool = False
@@ -110,6 +112,7 @@ def _work(workshop: Workshop, stop: Event, *, embed: bool) -> Outcome:
         chunks=workshop.writer.count_chunks(),
         waiting_notes=waiting,
         problem_notes=workshop.writer.count_problem_notes(),
+        left_out=workshop.source.problems(),
         embedder_trouble=workshop.backlog.state.last_error,
         interrupted=stop.is_set(),
     )

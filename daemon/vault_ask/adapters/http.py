@@ -55,6 +55,7 @@ def uvicorn_options(server: ServerSettings) -> dict[str, Any]:
         "host": server.host,
         "port": server.port,
         "access_log": False,  # addresses hold queries
+        "log_level": "warning",  # its start-up lines are not structured, and the command has told the address
         "server_header": False,
         "proxy_headers": False,  # anyone could name another address to get around the wait after wrong tokens
         "timeout_graceful_shutdown": 3,

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from vault_ask.answering.context import Context, assemble, tokens
+from vault_ask.answering.context import Context, assemble, speaking, tokens
 from vault_ask.answering.conversation import Conversation, remember, unmet_mentions
 from vault_ask.answering.coverage import DEFAULT, Thresholds, is_silent
 from vault_ask.answering.grounding import ground, sources
@@ -137,7 +137,7 @@ class AskVault:
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Let the generator word the answer, show what may be shown of it, and ground it."""
         turns, room = _share_out(plan.generator.window, asked.question.text, talk)
-        context = assemble(found.hits, room=room)
+        context = assemble(speaking(found.hits, asked.note), room=room)
         if not context.hits:
             yield _too_long(plan.generator)
             return

@@ -18,6 +18,9 @@ to 4, and a character of Arabic or Chinese, 2 or 3 bytes, is seldom more than a 
 _EXCERPT_FRAME = 40
 """Tokens for the number, path and headings around an excerpt, beside their text."""
 
+LEAST_SHARE = 0.2
+"""A hit with a smaller share of the best one's score has hardly a word of the question, and is no nearer than most."""
+
 
 @dataclass(frozen=True)
 class Context(Generic[S]):
@@ -35,6 +38,15 @@ class Context(Generic[S]):
     def excerpts(self) -> tuple[Excerpt, ...]:
         """The hits as a generator sees them."""
         return tuple(_excerpt(n, hit) for n, hit in enumerate(self.hits, 1))
+
+
+def speaking(hits: tuple[Hit[S], ...], note: str | None) -> tuple[Hit[S], ...]:
+    """Leave out hits far behind the best one, which a small vault gives for want of others; the note in question stays.
+
+    What is left out is no source either, so that it cannot be cited.
+    """
+    best = max((hit.score for hit in hits), default=0.0)
+    return tuple(hit for hit in hits if best <= 0 or hit.score >= LEAST_SHARE * best or hit.path == note)
 
 
 def assemble(hits: tuple[Hit[S], ...], *, room: int | None) -> Context[S]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from urllib.parse import unquote
 
 import regex
 
@@ -19,7 +20,11 @@ _LONGEST_LEANING = 12
 """A question of more words names its subject, even if each of them is common."""
 _WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _SPACELESS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
-_MENTION = re.compile(r"\[\[([^\[\]|#^\n]+)|(?:^|[\s\"'“(])([^\s\"'“()\[\]][^\"“()\[\]\n]{0,250}?)\.md\b")
+_MENTION = re.compile(
+    r"\[\[([^\[\]|#^\n]+)|(?:^|[\s\"'“(])([^\s\"'“()\[\]][^\"“()\[\]\n]{0,250}?)\.md\b"
+    r"|obsidian://[^\s&]{0,500}?[?&](?:[^\s&]{0,500}&)?file=([^\s&#)>\]]+)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,7 @@ def unmet_mentions(question: str, note: str | None, hits: Sequence[Hit[S]]) -> t
 
     Whether such a note exists is not asked, so that the answer is the same for a hidden note and for none.
     """
-    named = [wikilink or path for wikilink, path in _MENTION.findall(question)] + ([note] if note else [])
+    mentions = [link or path or unquote(file) for link, path, file in _MENTION.findall(question)]
+    named = [unquote(name) if "%20" in name else name for name in mentions] + ([note] if note else [])
     met = {name for hit in hits for name in (link_key(hit.path), link_key(hit.title))}
     return tuple(dict.fromkeys(name.strip() for name in named if link_key(name) not in met))

@@ -10,7 +10,7 @@ from vault_ask.ingest.backlog import BacklogState
 from vault_ask.ingest.progress import Snapshot
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
-from vault_ask.sources.port import SourceState
+from vault_ask.sources.port import SourceState, Trouble
 from vault_ask.wire import (
     EmbeddingStatus,
     GenerationStatus,
@@ -35,6 +35,7 @@ class Running:
     model: str
     generation: GenerationStatus
     warnings: tuple[str, ...] = ()
+    left_out: tuple[Trouble, ...] = ()
 
 
 def describe(index: Index, rules: Rules, running: Running, ceiling: Sensitivity) -> StatusResponse:
@@ -42,7 +43,10 @@ def describe(index: Index, rules: Rules, running: Running, ceiling: Sensitivity)
     owner = ceiling is Sensitivity.PERSONAL
     with index.open(PrivateScope()) if owner else index.open(OpenScope(web_allowed=False)) as view:
         counts = view.counts()
-        problems = [NoteProblem(path=p.path, code=p.code, message=p.message, line=p.line) for p in view.problems()]
+        problems = [
+            *(_left_out(trouble) for trouble in running.left_out if owner),
+            *(NoteProblem(path=p.path, code=p.code, message=p.message, line=p.line) for p in view.problems()),
+        ]
         matched = _matches(view.resolved_paths(), rules) if owner else {}
         centred = view.centring().active
         dimension = view.dimension
@@ -75,6 +79,10 @@ def idle_rules(index: Index, rules: Rules) -> tuple[str, ...]:
     """Warn of personal patterns that match no note of the index in use. Raises NoIndex."""
     with index.open(PrivateScope()) as view:
         return _idle_rules(_matches(view.resolved_paths(), rules))
+
+
+def _left_out(trouble: Trouble) -> NoteProblem:
+    return NoteProblem(path=trouble.path, code="left-out", message=f"Not indexed: {trouble.reason}.", line=None)
 
 
 def _progress(snapshot: Snapshot) -> IndexProgress:

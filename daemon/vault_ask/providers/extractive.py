@@ -29,10 +29,6 @@ LEAST_NEW = 0.15
 """A sentence with fewer words that the question does not hold only repeats the question."""
 
 
-LEAST_PASSAGE = 0.2
-"""A passage with a smaller share of the best one's score is not quoted, even if the best holds no sentence."""
-
-
 @dataclass(frozen=True, slots=True)
 class Weights:
     """What a sentence's score is the weighted sum of; each part lies between 0 and 1 but for the closeness."""
@@ -109,8 +105,6 @@ class ExtractiveGenerator:
         best = max((e.score for e in prompt.excerpts), default=0.0)
         found: list[Candidate] = []
         for excerpt in prompt.excerpts:
-            if excerpt.score < LEAST_PASSAGE * best:
-                continue
             prior = self._weights.passage * max(excerpt.score, 0.0) / best if best > 0 else 0.0
             found.extend(self._of_excerpt(asked, excerpt, prior))
         if self._embedder is not None:
