@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from threading import Barrier, Lock, Thread
@@ -15,11 +15,11 @@ import structlog
 from vault_ask.answering.ask import AskVault, Generators
 from vault_ask.answering.ports import Generator, Turn
 from vault_ask.answering.searching import search_response
-from vault_ask.errors import IndexBusy, IndexDamaged, VaultAskError
+from vault_ask.errors import IndexBusy, IndexDamaged, ModelError, VaultAskError
 from vault_ask.index.embedding import Embedder
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.view import Index
-from vault_ask.index.writer import IndexWriter
+from vault_ask.index.writer import IndexWriter, space_changed
 from vault_ask.ingest.backlog import BacklogState
 from vault_ask.ingest.ingest import reclassify
 from vault_ask.ingest.keeper import Keeper
@@ -165,7 +165,15 @@ class Library:
     def describe(self, ceiling: Sensitivity) -> StatusResponse:
         """Describe the index as a command sees it that runs beside the daemon, or without one."""
         state = SourceState("unfollowed", "This command only looked at the index; a running daemon knows more.")
-        return describe(self.index, make_rules(self.settings), self._running(source=state), ceiling)
+        backlog = BacklogState(rebuild_needed=self._rebuild_needed())
+        return describe(self.index, make_rules(self.settings), self._running(source=state, backlog=backlog), ceiling)
+
+    def _rebuild_needed(self) -> str | None:
+        """Tell that the stored vectors are of another model than the configured one, if that one can be asked."""
+        with self.index.open(OpenScope(web_allowed=False)) as view, suppress(ModelError):
+            if self.embedder and view.space and view.space != self.embedder.space.fingerprint:
+                return space_changed(view.model or "another model", self.embedder.space)
+        return None
 
     def _keep_rules(self) -> None:
         """Apply rules that changed since the last index run, before anything is read by the former ones.

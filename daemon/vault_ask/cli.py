@@ -201,11 +201,11 @@ def status(settings: Settings, *, as_json: bool) -> None:
 @configured
 def serve(settings: Settings, *, host: str | None, port: int | None, rebuild: bool) -> None:
     """Follow the vault and answer over HTTP until stopped."""
-    from vault_ask.serving import serve as run  # noqa: PLC0415
+    from vault_ask import serving  # noqa: PLC0415
 
     given = {"host": host, "port": port}
     server = settings.server.model_copy(update={key: value for key, value in given.items() if value is not None})
-    run(settings.model_copy(update={"server": server}), rebuild=rebuild, tell=_tell)
+    serving.leave(serving.serve(settings.model_copy(update={"server": server}), rebuild=rebuild, tell=_tell))
 
 
 @main.command(name="eval")

@@ -231,7 +231,8 @@ def print_status(status: StatusResponse, *, as_json: bool) -> None:
         _row("", f"{offer} is available; set models.generation to use it")
     for pattern, count in status.rules.items():
         _row("Personal", f"{pattern}: {_count(count, 'note')}")
-    for warning in status.warnings:
+    rebuild = (status.embedding.rebuild_needed,) if status.embedding.rebuild_needed else ()
+    for warning in (*rebuild, *status.warnings):
         click.echo(f"Warning: {warning}")
     if status.problem_count:
         click.echo(f"{_count(status.problem_count, 'problem')} in notes:")

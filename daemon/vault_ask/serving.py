@@ -1,9 +1,12 @@
 """The serve command: the daemon behind HTTP, from start to a clean end."""
 
+import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 import uvicorn
 
@@ -15,8 +18,11 @@ from vault_ask.scope import Sensitivity
 from vault_ask.settings import ServerSettings, Settings
 
 
-def serve(settings: Settings, *, rebuild: bool, tell: Callable[[str], None]) -> None:
-    """Serve until stopped by a signal. Raises ConfigError, KeyNotSet, IndexBusy before anything is served."""
+def serve(settings: Settings, *, rebuild: bool, tell: Callable[[str], None]) -> int:
+    """Serve until stopped by a signal and give the exit code; end the process with `leave`.
+
+    Raises ConfigError, KeyNotSet, IndexBusy before anything is served.
+    """
     token = settings.api_token.get_secret_value() if settings.api_token else None
     check_bind(settings.server, token)
     daemon = Daemon(settings, make_embedder(settings, tell=tell))
@@ -27,12 +33,27 @@ def serve(settings: Settings, *, rebuild: bool, tell: Callable[[str], None]) -> 
         token=token,
     )
     with _listening(settings.server) as listener, _ending_in_order():
-        daemon.start(rebuild=rebuild)
+        code: int | str | None = 0
         try:
+            daemon.start(rebuild=rebuild)
             tell(f"vault-ask serves {daemon.vault_name!r}. Open {_address(settings.server, listener)}/chat")
             uvicorn.Server(uvicorn.Config(app, **uvicorn_options(settings.server))).run(sockets=[listener])
+        except SystemExit as leaving:
+            code = leaving.code
         finally:
             daemon.stop()
+    return code if isinstance(code, int) else 0
+
+
+def leave(code: int) -> NoReturn:
+    """End the process now. Everything is stored by then.
+
+    Python would first tear down the threads that a slow model still holds, inside the model's own code: C++ aborts
+    the process for that, or it hangs.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 @contextmanager

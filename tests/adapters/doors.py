@@ -230,7 +230,7 @@ def serving(
     """Serve the real application with a real server on a free port."""
     settings = (server or ServerSettings()).model_copy(update={"port": 0})
     app = make_http(doors, server=settings, ceiling=Sensitivity.PERSONAL, token=token)
-    running = uvicorn.Server(uvicorn.Config(app, log_level="warning", **uvicorn_options(settings)))
+    running = uvicorn.Server(uvicorn.Config(app, **uvicorn_options(settings)))
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()
     try:

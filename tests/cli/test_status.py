@@ -30,3 +30,10 @@ def test_what_should_be_mended_is_named_with_its_line_and_an_idle_pattern_is_war
     assert "CANARY-B" not in said.out
     assert "Warning: The personal pattern 'Privat/**' matches no note" in said.out
     assert "2 notes waiting for vectors" in said.out
+
+
+def test_vectors_of_another_space_are_told_with_the_command_that_mends_it(library: Commands) -> None:
+    said = library("status", VAULTASK_EMBEDDING__QUERY_PREFIX="ask: ")
+    assert said.code == 0
+    assert "Run `vault-ask index --rebuild`" in said.out
+    assert "--rebuild" not in library("status").out

@@ -39,6 +39,8 @@ from vault_ask.wire import (
 )
 
 T = TypeVar("T")
+_CALLER_LEFT = 499
+"""What nginx logs for such a request; nobody receives it."""
 _REFUSED: dict[int | str, dict[str, Any]] = {"default": {"model": ErrorResponse}}
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
@@ -81,6 +83,8 @@ class Rest:
         if not prefers_json(request.headers.get("accept", "")):
             return event_stream(events)
         whole = await unless_caller_leaves(request.receive, collect(events))
+        if whole is None:
+            return Response(status_code=_CALLER_LEFT)
         if isinstance(whole, ErrorEvent):
             return event_response(whole)
         return JSONResponse(whole.model_dump(mode="json"))
@@ -172,14 +176,16 @@ def _whole(
     )
 
 
-async def unless_caller_leaves(receive: Receive, work: Coroutine[Any, Any, T]) -> T:
-    """Do the work, and cancel it as soon as the caller hangs up."""
+async def unless_caller_leaves(receive: Receive, work: Coroutine[Any, Any, T]) -> T | None:
+    """Do the work, and cancel it as soon as the caller hangs up; then there is nobody to give anything to."""
     task, left = asyncio.ensure_future(work), asyncio.ensure_future(_departure(receive))
     try:
         await asyncio.wait({task, left}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            task.cancel()
-        return await task
+        if task.done():
+            return await task
+        task.cancel()
+        await asyncio.wait({task})
+        return None
     finally:
         task.cancel()
         left.cancel()

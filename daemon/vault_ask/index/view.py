@@ -30,8 +30,8 @@ S = TypeVar("S", OpenScope, PrivateScope)
 
 MANY_TERMS = 1_000
 
-PACKED = 2
-"""The state of a chunk that is no text, such as a base64 image: ChunkState.UNSUITABLE of the writer."""
+PACKED, REFUSED = 2, 3
+"""States of a chunk: no text, such as a base64 image, and refused by the embedder; as ChunkState of the writer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +128,11 @@ class VaultView(Generic[S]):
         """The fingerprint of the sensitivity rules that the stored levels follow."""
         rows = fetch(self._statistics, "SELECT value FROM meta WHERE key = 'rules'")
         return rows[0][0] if rows else None
+
+    @property
+    def model(self) -> str | None:
+        """The name of the model that made the stored vectors; None while there are none."""
+        return vectors.describe(self._statistics).get("model")
 
     @property
     def dimension(self) -> int | None:
@@ -260,6 +265,15 @@ class VaultView(Generic[S]):
         """List what should be mended in visible notes."""
         rows = fetch(self._db, f"SELECT path, problems FROM {self._views.notes} WHERE problems <> '[]' ORDER BY path")
         return [NoteProblemView(path, *problem) for path, listed in rows for problem in json.loads(listed)]
+
+    def without_vector(self) -> list[tuple[str, int]]:
+        """Tell in which visible notes the embedder refused passages, and how many: they are found by words alone."""
+        return fetch(
+            self._db,
+            f"SELECT n.path, count(*) FROM {self._views.chunks} AS c JOIN {self._views.notes} AS n ON n.id = c.note "
+            "WHERE c.state = ? GROUP BY n.path ORDER BY n.path",
+            (REFUSED,),
+        )
 
     def _edges(self, condition: str, path: str) -> list[EdgeView]:
         rows = fetch(

@@ -281,7 +281,11 @@ class IndexWriter:
 
     def count_problem_notes(self) -> int:
         """Count the notes in which something should be mended."""
-        return int(self._fetch("SELECT count(*) FROM notes WHERE problems <> '[]'")[0][0])
+        return int(
+            self._fetch(
+                "SELECT count(*) FROM notes WHERE problems <> '[]' OR id IN (SELECT note FROM chunks WHERE state = 3)"
+            )[0][0]
+        )
 
     def without_vector(self, drafts: Sequence[Draft]) -> dict[bytes, str]:
         """Give the texts of drafts, by embedding hash, of which no vector is stored yet."""
@@ -477,9 +481,9 @@ class _Found:
 def space_changed(kept: str, wanted: EmbeddingSpace) -> str:
     """Word the refusal of another embedding space."""
     return (
-        f"The index was built with the embedding space of {kept}, and the configuration now asks for {wanted.model} "
-        f"({wanted.dimension} dimensions); vectors of the two cannot be compared. Run `vault-ask index --rebuild` to "
-        "build a new index, or set the former model again."
+        f"The index was built with another embedding space (model {kept}, with its prefixes and dimension) than the "
+        f"configuration now asks for ({wanted.model}, {wanted.dimension} dimensions), and vectors of the two cannot be "
+        "compared. Run `vault-ask index --rebuild` to build a new index, or set the former model again."
     )
 
 

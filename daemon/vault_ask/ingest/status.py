@@ -46,6 +46,7 @@ def describe(index: Index, rules: Rules, running: Running, ceiling: Sensitivity)
         problems = [
             *(_left_out(trouble) for trouble in running.left_out if owner),
             *(NoteProblem(path=p.path, code=p.code, message=p.message, line=p.line) for p in view.problems()),
+            *(_without_vector(path, count) for path, count in view.without_vector()),
         ]
         matched = _matches(view.resolved_paths(), rules) if owner else {}
         centred = view.centring().active
@@ -83,6 +84,11 @@ def idle_rules(index: Index, rules: Rules) -> tuple[str, ...]:
 
 def _left_out(trouble: Trouble) -> NoteProblem:
     return NoteProblem(path=trouble.path, code="left-out", message=f"Not indexed: {trouble.reason}.", line=None)
+
+
+def _without_vector(path: str, count: int) -> NoteProblem:
+    message = f"The embedder could not take {count} of its passages, which are found by their words alone."
+    return NoteProblem(path=path, code="no-vector", message=message, line=None)
 
 
 def _progress(snapshot: Snapshot) -> IndexProgress:
