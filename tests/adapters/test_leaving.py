@@ -132,7 +132,7 @@ from vault_ask.settings import ServerSettings
 
 settings = ServerSettings(port=0)
 app = make_http(ScriptedDoors(script=PACED), server=settings, ceiling=Sensitivity.OPEN, token=None)
-uvicorn.run(app, **uvicorn_options(settings))
+uvicorn.run(app, **{**uvicorn_options(settings), "log_level": "info"})  # its start-up line tells the port
 """
 
 

@@ -160,7 +160,8 @@ def _create_views(connection: apsw.Connection, ceiling: Sensitivity) -> Views:
         # The hidden columns are named so that MATCH passes through the view to FTS5.
         "words": (
             "SELECT f.rowid AS id, f.chunks_fts AS query, f.rank AS rank, bm25(f.chunks_fts, {prelude}, 1.0) AS score "
-            f"FROM main.chunks_fts AS f JOIN main.chunks AS c ON c.id = f.rowid WHERE c.level <= {top}"
+            # State 2 is packed data: nothing of it is to be read, so its title must not find it either.
+            f"FROM main.chunks_fts AS f JOIN main.chunks AS c ON c.id = f.rowid WHERE c.level <= {top} AND c.state <> 2"
         ).replace("{prelude}", str(PRELUDE_WEIGHT)),
         "embeddings": (
             "SELECT e.chunk AS chunk, e.vector AS vector FROM main.embeddings AS e "

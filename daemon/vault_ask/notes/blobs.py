@@ -9,13 +9,17 @@ from collections.abc import Sequence
 _SPAN = re.compile(
     r"data:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=%_-]{64,}"
     r"|(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{256,}"  # the alphabet of base64; no word or web path is as long
-    r"|(?<![!-~])[!-~]{2000,}"  # other packed data: base85, escaped bytes
+    r"|(?<![!-~])(?![!-~]{0,300}?data:[\w.+-]{1,40}/)[!-~]{2000,}"  # other packed data: base85, escaped bytes
 )
 _WRAPPED = re.compile(r"[\s>]*[A-Za-z0-9+/]{60,}={0,2}\s*")
 _LAST_WRAPPED = re.compile(r"[\s>]*[A-Za-z0-9+/]{1,}={0,2}\s*")
 _SHORTEST_LINE = 100
 _WRAPPED_LINES = 3
-_FEW_LETTERS = 12
+# What stands around an image in Markdown, HTML or JSON; any other word may be its caption, to be found by.
+_FRAME = re.compile(
+    r"\b(?:img|image|src|alt|href|url|data|dataurl|style|width|height|class|id|\w*\d\w*)\b", re.IGNORECASE
+)
+_FEW_LETTERS = 2
 
 
 def blob_spans(text: str) -> list[tuple[int, int]]:
@@ -33,7 +37,7 @@ def _is_mostly_blob(line: str) -> bool:
     spans = blob_spans(line)
     if not spans:
         return False
-    rest = _SPAN.sub("", line)
+    rest = _FRAME.sub("", _SPAN.sub(" ", line))
     return sum(map(str.isalnum, rest)) <= _FEW_LETTERS
 
 
