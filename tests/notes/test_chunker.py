@@ -193,6 +193,12 @@ LINES = [
 ]
 
 
+def test_a_heading_whose_beginning_is_the_denser_part_keeps_the_prelude_in_its_room() -> None:
+    (made,) = chunks("# " + "ก็ค้าง" * 20 + " " + "x" * 400 + "\n\ntext\n")
+    assert count(made.prelude) <= 130
+    assert "ก็ค้าง" in made.prelude
+
+
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(LINES), max_size=30))
 def test_chunks_rebuild_the_note(lines: list[str]) -> None:

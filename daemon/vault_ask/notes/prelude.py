@@ -56,11 +56,18 @@ class PreludeWriter:
             tokens = self._tokens(part) + 1  # the separator
             most = room // 2 if half else room
             if tokens > most:
-                cut = _shorten(part, most / tokens) or (part[:1] if half else "")
+                cut = self._cut(part, tokens, most) or (part[:1] if half else "")
                 return [*kept, *([cut] if cut else [])], room - most
             kept.append(part)
             room -= tokens
         return kept, room
+
+    def _cut(self, part: str, tokens: int, most: int) -> str:
+        """Shorten until it fits: a text whose beginning is the denser part keeps more tokens than its share."""
+        while part and tokens > most:
+            part = _shorten(part, most / tokens)
+            tokens = self._count(part) + 1
+        return part
 
     def _tokens(self, text: str) -> int:
         if text not in self._counted:
