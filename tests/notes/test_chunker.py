@@ -194,7 +194,7 @@ LINES = [
 
 
 def test_a_heading_whose_beginning_is_the_denser_part_keeps_the_prelude_in_its_room() -> None:
-    made = chunks("# " + "ก็ค้าง" * 20 + " " + "x" * 400 + "\n\ntext\n")
+    made = chunks("# " + "ก็ค้าง" * 30 + " " + "x" * 800 + "\n\ntext\n")
     assert max(count(one.prelude) for one in made) <= 130
     assert "ก็ค้าง" in made[-1].prelude
 
