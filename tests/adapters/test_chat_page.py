@@ -385,6 +385,7 @@ def test_shift_enter_makes_a_line_and_enter_sends_both(page: Page, doors: Script
     page.keyboard.type("two")
     page.keyboard.press("Enter")
     expect(page.locator(last(".question"))).to_have_text("one\ntwo", use_inner_text=True)
+    doors.wait_until(lambda d: bool(d.asked))
     assert doors.asked[0].question == "one\ntwo"
 
 

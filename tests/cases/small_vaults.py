@@ -1,0 +1,73 @@
+"""A small vault that is indexed once and asked in this process: by the real embedder, or one that costs nothing."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from threading import Event
+
+from cli.commands import write
+from fakes import HashEmbedder
+from vault_ask.answering.ask import Generators
+from vault_ask.answering.collect import collect
+from vault_ask.answering.ports import Generator, Turn
+from vault_ask.app import Library, make_tools
+from vault_ask.index.embedding import Embedder
+from vault_ask.index.files import IndexFiles
+from vault_ask.index.writer import IndexWriter
+from vault_ask.ingest.progress import Progress
+from vault_ask.ingest.workshop import Workshop
+from vault_ask.providers.extractive import ExtractiveGenerator
+from vault_ask.scope import OpenScope, PrivateScope, Question, Scope
+from vault_ask.settings import Settings
+from vault_ask.wire import AskResponse, ErrorEvent
+
+OPEN, PRIVATE = OpenScope(web_allowed=True), PrivateScope()
+
+
+def indexed(
+    folder: Path,
+    notes: Mapping[str, str | bytes],
+    *,
+    embedder: Embedder | None = None,
+    personal_paths: Sequence[str] = (),
+    generator: Generator | None = None,
+) -> Library:
+    """Index notes in a folder and give what reads them; `generator` words the answers instead of quotes."""
+    embedder = embedder or HashEmbedder(dimension=384)
+    settings = Settings.model_validate(
+        {
+            "data": folder / "data",
+            "vault": {"path": write(folder / "vault", notes), "name": "vault"},
+            "sensitivity": {"personal_paths": personal_paths},
+            "embedding": {"ollama_url": "http://127.0.0.1:9"},
+        }
+    )
+    files = IndexFiles(settings.data)
+    with files.owned():
+        workshop = Workshop(IndexWriter(files.current), make_tools(settings, embedder), Progress())
+        workshop.backlog.bind()
+        workshop.ingest.sweep()
+        workshop.backlog.drain(Event())
+        workshop.close()
+    library = Library(settings, embedder)
+    if generator is not None:
+        quotes = ExtractiveGenerator(embedder=None)
+        library.__dict__["generators"] = Generators(configured=generator, personal=None, extractive=quotes)
+    return library
+
+
+def ask(
+    library: Library, question: str, scope: Scope = OPEN, *, history: tuple[Turn, ...] = (), note: str | None = None
+) -> AskResponse:
+    """Ask and collect the whole answer."""
+
+    async def answered() -> AskResponse | ErrorEvent:
+        return await collect(library.answer(Question(question), scope=scope, history=history, note=note))
+
+    answer = asyncio.run(answered())
+    assert isinstance(answer, AskResponse), answer
+    return answer
+
+
+def cited(answer: AskResponse) -> list[str]:
+    return [citation.path for citation in answer.citations]
