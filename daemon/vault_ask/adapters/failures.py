@@ -11,6 +11,7 @@ import structlog
 from fastapi.responses import JSONResponse
 
 from vault_ask import errors
+from vault_ask.answering.collect import INCOMPLETE
 from vault_ask.wire import ErrorEvent, ErrorResponse
 
 RETRY_AFTER_SECONDS = 5
@@ -43,7 +44,6 @@ FAILURES: dict[type[errors.VaultAskError], Failure] = {
     errors.ConfigError: Failure(HTTPStatus.INTERNAL_SERVER_ERROR, "not_configured"),
     errors.VaultAskError: Failure(HTTPStatus.INTERNAL_SERVER_ERROR, "failed"),
 }
-INCOMPLETE = ErrorEvent(code="incomplete", message="The answer broke off before its end. Ask again.", retry=True)
 _STATUS_OF_CODE = {failure.code: failure.status for failure in FAILURES.values()} | {
     INCOMPLETE.code: HTTPStatus.BAD_GATEWAY
 }

@@ -5,7 +5,6 @@ They decide nothing: `scope.decide` makes the scope, the core answers, `guard` h
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
-from contextlib import aclosing
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request
@@ -14,9 +13,10 @@ from starlette.types import Receive
 
 from vault_ask.adapters.auth import COOKIE, SESSION_SECONDS
 from vault_ask.adapters.doors import Doors
-from vault_ask.adapters.failures import INCOMPLETE, event_response
+from vault_ask.adapters.failures import event_response
 from vault_ask.adapters.guard import HEALTH, SESSION, Guard
 from vault_ask.adapters.sse import event_stream, follow
+from vault_ask.answering.collect import collect
 from vault_ask.answering.ports import Turn
 from vault_ask.errors import BadRequest
 from vault_ask.scope import Question, Scope, Sensitivity, decide
@@ -24,18 +24,13 @@ from vault_ask.wire import (
     AnswerEvent,
     AskRequest,
     AskResponse,
-    DeltaEvent,
-    DoneEvent,
     ErrorEvent,
     ErrorResponse,
-    GroundingEvent,
     HealthResponse,
     SearchRequest,
     SearchResponse,
     SessionRequest,
-    SourcesEvent,
     StatusResponse,
-    WebEvent,
 )
 
 T = TypeVar("T")
@@ -134,46 +129,6 @@ class Rest:
     def _scope(self, body: AskRequest) -> Scope:
         allow_web = not body.include_personal if body.allow_web is None else body.allow_web
         return decide(include_personal=body.include_personal, allow_web=allow_web, ceiling=self._ceiling)
-
-
-async def collect(events: AsyncGenerator[AnswerEvent, None]) -> AskResponse | ErrorEvent:
-    """Put a whole answer together, or give the error that ended it; a broken-off answer is never shown as one."""
-    sources, grounding, text = None, None, ""
-    async with aclosing(events):
-        async for event in events:
-            match event:
-                case SourcesEvent():
-                    sources = event
-                case DeltaEvent():
-                    text += event.text
-                case GroundingEvent():
-                    grounding = event
-                case WebEvent():
-                    pass
-                case ErrorEvent():
-                    return event
-                case DoneEvent():
-                    return _whole(text, sources, grounding, event)
-    return INCOMPLETE
-
-
-def _whole(
-    text: str, sources: SourcesEvent | None, grounding: GroundingEvent | None, done: DoneEvent
-) -> AskResponse | ErrorEvent:
-    if sources is None:
-        return INCOMPLETE
-    return AskResponse(
-        answer=text,
-        citations=grounding.citations if grounding else (),
-        sources=sources.sources,
-        silent=sources.silent,
-        refused=grounding.refused if grounding else sources.silent,
-        personal_included=sources.personal_included,
-        generator=sources.generator,
-        notices=sources.notices,
-        seconds=done.seconds,
-        finish=done.finish,
-    )
 
 
 async def unless_caller_leaves(receive: Receive, work: Coroutine[Any, Any, T]) -> T | None:

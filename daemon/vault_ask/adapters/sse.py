@@ -13,7 +13,8 @@ import structlog
 from sse_starlette.event import ServerSentEvent
 from sse_starlette.sse import EventSourceResponse
 
-from vault_ask.adapters.failures import INCOMPLETE, error_event, log_unexpected
+from vault_ask.adapters.failures import error_event, log_unexpected
+from vault_ask.answering.collect import INCOMPLETE
 from vault_ask.wire import AnswerEvent, DoneEvent, ErrorEvent
 
 KEEPALIVE_SECONDS = 15.0

@@ -14,7 +14,8 @@ from vault_ask.wire import (
     WebEvent,
 )
 
-INCOMPLETE = ErrorEvent(code="incomplete", message="The answer ended before it was complete. Ask again.", retry=True)
+INCOMPLETE = ErrorEvent(code="incomplete", message="The answer broke off before its end. Ask again.", retry=True)
+"""The end of an answer that just stops."""
 
 
 async def collect(events: AsyncGenerator[AnswerEvent, None]) -> AskResponse | ErrorEvent:
