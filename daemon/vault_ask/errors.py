@@ -11,7 +11,9 @@
     │   └── SourceRefused         the vault cannot be read until the owner changes something
     ├── IndexFailed               SQLite could not do what was asked of the index
     │   └── IndexDamaged          the index file is damaged; it is set aside and built anew from the vault
+    ├── Undecodable               what LiveSync wrote cannot be turned into text (defined in sources.ciphers)
     ├── DocumentVanished          a listed document was gone when it was read; a later change tells more
+    ├── DocumentIncomplete        its newest version is not whole or cannot be decrypted; the last good one stays
     ├── ModelError
     │   ├── ModelUnreachable      nobody answered: try again later
     │   ├── ModelBusy             it answered that it has too much to do
@@ -70,6 +72,14 @@ class IndexDamaged(IndexFailed):
 
 class DocumentVanished(VaultAskError):
     """A document was listed or announced, and was gone when it was read."""
+
+
+class DocumentIncomplete(VaultAskError):
+    """The newest version of a document is not whole yet, or cannot be decrypted; the message is a clause."""
+
+    def __init__(self, reason: str, beginning: bytes = b"") -> None:
+        super().__init__(reason)
+        self.beginning = beginning
 
 
 class ModelError(VaultAskError):
