@@ -8,18 +8,18 @@ writes them (every field is there). Titles are left out: a generator of TypeScri
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from vault_ask.settings import Settings
+from vault_ask.settings import SECRETS, Settings
 from vault_ask.wire import WireRoot
 
 FOLDER = Path(__file__).resolve().parent.parent / "shared-schema"
 DIALECT = GenerateJsonSchema.schema_dialect
-SECRETS = ("api_token",)
 
 
 class Schema(GenerateJsonSchema):
@@ -44,9 +44,26 @@ def wire_schema() -> dict[str, Any]:
 def config_schema() -> dict[str, Any]:
     """Describe config.yaml: everything may be left out, and secrets have no place in it."""
     schema = Settings.model_json_schema(mode="validation")
-    for name in SECRETS:
-        del schema["properties"][name]
+    for place in SECRETS.values():
+        _take_out(schema, schema, place)
     return _without_titles({"$schema": DIALECT} | schema)
+
+
+def _take_out(schema: dict[str, Any], section: dict[str, Any], place: tuple[str, ...]) -> None:
+    """Remove a setting from its section, and its null from the defaults of the sections around it."""
+    name, *below = place
+    if not below:
+        del section["properties"][name]
+        return
+    field = section["properties"][name]
+    _without(field.get("default", {}), below)
+    _take_out(schema, schema["$defs"][field["$ref"].rpartition("/")[2]], tuple(below))
+
+
+def _without(default: dict[str, Any], place: Sequence[str]) -> None:
+    for part in place[:-1]:
+        default = default.get(part, {})
+    default.pop(place[-1], None)
 
 
 def main() -> int:

@@ -25,8 +25,15 @@ from pydantic_settings import (
 from vault_ask.errors import ConfigError
 
 ENV_PREFIX = "VAULTASK_"
-SECRET_NAMES = ("VAULTASK_API_TOKEN",)
+SECRETS = {
+    "VAULTASK_API_TOKEN": ("api_token",),
+    "VAULTASK_VAULT__COUCHDB__PASSWORD": ("vault", "couchdb", "password"),
+    "VAULTASK_VAULT__COUCHDB__PASSPHRASE": ("vault", "couchdb", "passphrase"),
+}
+"""Environment names of secrets, and where they would stand in config.yaml, which refuses them."""
 CONFIG_NAME = "VAULTASK_CONFIG"
+SAMPLE = "tests/vaults/sample"
+"""The vault that config.yaml comes with."""
 
 
 class Section(BaseModel):
@@ -35,10 +42,80 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class CouchSettings(Section):
+    """The CouchDB that Self-hosted LiveSync syncs through; everything else is read from the database itself."""
+
+    url: str | None = Field(default=None, description="Address of the server, such as https://couch.example:6984.")
+    database: str | None = Field(default=None, description="Name of the vault's database on it.")
+    user: str | None = Field(default=None, description="A member of the database; reading is all it is used for.")
+    password: SecretStr | None = Field(
+        default=None, description="From VAULTASK_VAULT__COUCHDB__PASSWORD only, never from config.yaml."
+    )
+    passphrase: SecretStr | None = Field(
+        default=None,
+        description="LiveSync's end-to-end passphrase; from VAULTASK_VAULT__COUCHDB__PASSPHRASE only.",
+    )
+    ca_file: Path | None = Field(default=None, description="Certificate authority of a server with its own, as PEM.")
+    headers: dict[str, SecretStr] = Field(
+        default={}, description="Further headers of every request, such as those of a proxy in front."
+    )
+
+    @field_validator("url")
+    @classmethod
+    def _address(cls, url: str | None) -> str | None:
+        if url is None or not url.strip():
+            return None
+        parts = urlsplit(url.strip())
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise ValueError("the address must look like https://couch.example:6984")
+        try:
+            parts.port  # noqa: B018 - raises where it is no port
+        except ValueError:
+            raise ValueError("the address names a port that is none; ports are numbers up to 65535") from None
+        if parts.username or parts.password:
+            raise ValueError(
+                "the address holds a user or password. Set vault.couchdb.user, and the password in the environment as "
+                "VAULTASK_VAULT__COUCHDB__PASSWORD"
+            )
+        if parts.query or parts.fragment:
+            raise ValueError("the address must end before any ? or #")
+        return url.strip().rstrip("/")
+
+    @field_validator("database", "user")
+    @classmethod
+    def _word(cls, word: str | None) -> str | None:
+        return (word or "").strip() or None
+
+    @field_validator("password", "passphrase")
+    @classmethod
+    def _given(cls, secret: SecretStr | None) -> SecretStr | None:
+        return secret if secret and secret.get_secret_value() else None
+
+    @field_validator("ca_file")
+    @classmethod
+    def _file_of_the_home(cls, file: Path | None) -> Path | None:
+        return file.expanduser() if file else None
+
+    @model_validator(mode="after")
+    def _whole(self) -> "CouchSettings":
+        if self.url and not self.database:
+            raise ValueError("url is set and database is not. Name the database that LiveSync syncs to")
+        if self.database and not self.url:
+            raise ValueError("database is set and url is not. Name the server's address")
+        return self
+
+
 class VaultSettings(Section):
     """Which vault, and how it is followed."""
 
+    source: Literal["auto", "folder", "couchdb"] = Field(
+        default="auto",
+        description="Where the notes are: auto is the CouchDB when one is configured and answers, else the folder.",
+    )
     path: Path | None = Field(default=None, description="The vault's folder.")
+    couchdb: CouchSettings = Field(
+        default=CouchSettings(), description="The CouchDB that Self-hosted LiveSync syncs through."
+    )
     name: str | None = Field(
         default=None, description="The vault's name in obsidian:// links; by default the folder's name."
     )
@@ -57,6 +134,12 @@ class VaultSettings(Section):
     @classmethod
     def _path_of_the_home(cls, path: Path | None) -> Path | None:
         return path.expanduser() if path else None
+
+    @model_validator(mode="after")
+    def _couchdb_is_named(self) -> "VaultSettings":
+        if self.source == "couchdb" and not self.couchdb.url:
+            raise ValueError("source is couchdb, and couchdb.url names no server. Set couchdb.url and couchdb.database")
+        return self
 
 
 class SensitivitySettings(Section):
@@ -227,7 +310,7 @@ def load_settings(*, config: Path | None = None, overrides: Mapping[str, Any] | 
     one. `overrides` are nested values of the command line. Raises ConfigError with one line a mistake.
     """
     file = _config_file(config, os.environ)
-    values = _anchored(_read_yaml(file), file) if file else {}
+    values = _anchored(_without_sample(_read_yaml(file), os.environ), file) if file else {}
     _refuse_unknown_names(os.environ)
 
     class Loaded(Settings):
@@ -284,11 +367,30 @@ def _read_yaml(file: Path) -> dict[str, Any]:
         return {}
     if not isinstance(values, dict):
         raise ConfigError(f"{file} holds no settings: it should be a list of sections such as `vault:`.")
-    if "api_token" in values:
-        raise ConfigError(
-            f"{file} holds a secret. Move it to the environment as VAULTASK_API_TOKEN and remove it here."
-        )
+    _refuse_secrets(values, file)
     return values
+
+
+def _refuse_secrets(values: Mapping[str, Any], file: Path) -> None:
+    for name, place in SECRETS.items():
+        section: Any = values
+        for part in place[:-1]:
+            section = section.get(part) if isinstance(section, Mapping) else None
+        if isinstance(section, Mapping) and place[-1] in section:
+            raise ConfigError(f"{file} holds a secret. Move it to the environment as {name} and remove it here.")
+
+
+def _without_sample(values: dict[str, Any], environment: Mapping[str, str]) -> dict[str, Any]:
+    """Leave the sample vault out where a CouchDB is named: nobody wants it indexed in place of their own notes."""
+    vault = values.get("vault")
+    if not isinstance(vault, dict) or vault.get("path") != SAMPLE:
+        return values
+    couch = vault.get("couchdb")
+    given = {name.upper(): value for name, value in environment.items()}
+    named = given.get("VAULTASK_VAULT__COUCHDB__URL") or (couch.get("url") if isinstance(couch, dict) else None)
+    if not named or given.get("VAULTASK_VAULT__SOURCE", vault.get("source")) == "folder":
+        return values
+    return {**values, "vault": {key: value for key, value in vault.items() if key != "path"}}
 
 
 def _anchored(values: dict[str, Any], file: Path) -> dict[str, Any]:
@@ -299,12 +401,15 @@ def _anchored(values: dict[str, Any], file: Path) -> dict[str, Any]:
     vault = values.get("vault")
     if isinstance(vault, dict) and isinstance(vault.get("path"), str):
         vault["path"] = folder / Path(vault["path"]).expanduser()
+    couch = vault.get("couchdb") if isinstance(vault, dict) else None
+    if isinstance(couch, dict) and isinstance(couch.get("ca_file"), str):
+        couch["ca_file"] = folder / Path(couch["ca_file"]).expanduser()
     return values
 
 
 def _refuse_unknown_names(environment: Mapping[str, str]) -> None:
     """Refuse a mistyped section, which pydantic-settings would pass over in silence."""
-    known = {*Settings.model_fields, *(name.removeprefix(ENV_PREFIX).lower() for name in (*SECRET_NAMES, CONFIG_NAME))}
+    known = {*Settings.model_fields, CONFIG_NAME.removeprefix(ENV_PREFIX).lower()}
     for name in environment:
         upper = name.upper()
         if upper.startswith(ENV_PREFIX) and upper.removeprefix(ENV_PREFIX).split("__")[0].lower() not in known:
