@@ -10,16 +10,31 @@ from zlib import crc32
 
 import numpy as np
 
+from couch_stand_in import CouchStandIn as CouchStandIn  # noqa: PLC0414 - all fakes are found here
 from vault_ask.answering.ports import Piece, Prompt, Window
-from vault_ask.errors import DocumentVanished, ModelError, ModelRefused, SourceUnreachable
+from vault_ask.errors import DocumentIncomplete, DocumentVanished, ModelError, ModelRefused, SourceUnreachable
 from vault_ask.index.embedding import EmbeddingSpace, Priors, Refused, Vector
-from vault_ask.sources.port import Change, Deleted, Document, Entry, Rescan, SourceState, Trouble, Upserted
+from vault_ask.sources.port import (
+    Change,
+    Deleted,
+    Document,
+    Entry,
+    Holding,
+    OtherVersion,
+    Rescan,
+    SourceState,
+    Trouble,
+    Unread,
+    Upserted,
+)
+from vault_ask.sources.selection import is_note_name
 
 
 class FakeSource:
     """A vault in memory, for whoever stands right of `sources`. The tests play the owner with `put`, `move`, `away` ...
 
     What the owner does reaches `changes` at once, as one batch a call. `tell(changes)` adds a batch of one's own.
+    What is no note by its name is an attachment. `remembered` is what `memory` gives, `recalled` all that was recalled.
     """
 
     def __init__(self, notes: Mapping[str, str | bytes] | None = None, *, name: str = "vault") -> None:
@@ -28,12 +43,17 @@ class FakeSource:
         self._lock = Lock()
         self._notes: dict[str, tuple[bytes, int]] = {}
         self._links: dict[str, str] = {}
+        self._incomplete: dict[str, DocumentIncomplete] = {}
+        self._others: dict[str, tuple[OtherVersion, ...]] = {}
+        self._departed: dict[str, int] = {}
         self._closed: tuple[str, ...] = ()
         self._problems: tuple[Trouble, ...] = ()
         self._away = False
         self._mode = "stopped"
         self._batches: Queue[list[Change]] = Queue()
         self.reads: list[str] = []
+        self.remembered: dict[str, str] = {}
+        self.recalled: list[dict[str, str]] = []
         for path, content in (notes or {}).items():
             self._store(path, content)
 
@@ -46,22 +66,34 @@ class FakeSource:
         return f"fake:{self._name}"
 
     def put(self, path: str, content: str | bytes) -> None:
-        """Create or change a note."""
+        """Create or change a note or attachment, which makes it whole."""
         self._store(path, content)
-        self.tell([Upserted(path)])
+        self._tell_of_notes(Upserted(path))
 
     def remove(self, path: str) -> None:
-        """Delete a note."""
-        with self._lock:
-            del self._notes[path]
-        self.tell([Deleted(path)])
+        """Delete a note or attachment."""
+        self._take(path)
+        self._tell_of_notes(Deleted(path))
 
     def move(self, old: str, new: str) -> None:
         """Rename a note, which keeps its stamp but for the time of the rename."""
+        self._store(new, self._take(old))
+        self._tell_of_notes(Deleted(old), Upserted(new))
+
+    def hold_back(self, path: str, reason: str, beginning: bytes = b"") -> None:
+        """Change or create a note so that its newest version is not whole, until it is put again."""
+        self._store(path, self._notes[path][0] if path in self._notes else b"")
         with self._lock:
-            content, _ = self._notes.pop(old)
-        self._store(new, content)
-        self.tell([Deleted(old), Upserted(new)])
+            self._incomplete[path] = DocumentIncomplete(reason, beginning)
+        self._tell_of_notes(Upserted(path))
+
+    def conflict(self, path: str, *others: OtherVersion) -> None:
+        """Give a note these versions that lost; none settles the conflict."""
+        with self._lock:
+            self._clock += 1
+            self._notes[path] = (self._notes[path][0], self._clock)
+            self._others[path] = others
+        self._tell_of_notes(Upserted(path))
 
     def link(self, path: str, target: str) -> None:
         """Put a link to a note: it can be read and is not listed."""
@@ -92,7 +124,7 @@ class FakeSource:
         self._refuse_absence()
         with self._lock:
             open_paths = [path for path in sorted(self._notes) if not self._is_closed(path)]
-            return [self._entry(path) for path in open_paths]
+            return [self._entry(path) for path in open_paths if _is_note(path)]
 
     def unreadable(self) -> tuple[str, ...]:
         return self._closed
@@ -105,10 +137,27 @@ class FakeSource:
         self.reads.append(path)
         target = self._links.get(path, path)
         with self._lock:
-            if target not in self._notes or self._is_closed(target):
+            if target not in self._notes or self._is_closed(target) or not _is_note(target):
                 raise DocumentVanished("The vault holds no note at this path that can be opened.")
+            if target in self._incomplete:
+                raise self._incomplete[target]
             entry = self._entry(target)
-            return Document(replace(entry, path=path), self._notes[target][0], target)
+            return Document(replace(entry, path=path), self._notes[target][0], target, self._others.get(target, ()))
+
+    def read_all(self, paths: Sequence[str]) -> Iterator[Document | Unread]:
+        for path in paths:
+            try:
+                yield self.read(path)
+            except DocumentVanished:
+                yield Unread(path, "it is gone, or it cannot be opened", vanished=True)
+            except DocumentIncomplete as error:
+                yield Unread(path, str(error), error.beginning)
+
+    def memory(self) -> Mapping[str, str]:
+        return dict(self.remembered)
+
+    def recall(self, memory: Mapping[str, str]) -> None:
+        self.recalled.append(dict(memory))
 
     def changes(self, stop: Event) -> Iterator[list[Change]]:
         try:
@@ -122,13 +171,58 @@ class FakeSource:
         finally:
             self._mode = "stopped"
 
+    def holdings(self, *, deleted: bool = False) -> Iterator[Holding]:
+        self._refuse_absence()
+        with self._lock:
+            held = {path: self._holding(path) for path in self._notes if _is_shown(path) and not self._is_closed(path)}
+            gone = {path: Holding(path, f"{stamp}-gone", None, "deleted") for path, stamp in self._departed.items()}
+        everything = gone | held if deleted else held
+        yield from (everything[path] for path in sorted(everything))
+
+    def contents(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unread]]:
+        for path in paths:
+            self._refuse_absence()
+            with self._lock:
+                content = self._content(path)
+            yield path, content
+
     def state(self) -> SourceState:
-        return SourceState(self._mode, "A vault in memory.")
+        return SourceState(self._mode, "A vault in memory.", waiting=len(self._incomplete))
+
+    def _tell_of_notes(self, *changes: Upserted | Deleted) -> None:
+        told: list[Change] = [change for change in changes if _is_note(change.path)]
+        if told:
+            self.tell(told)
+
+    def _take(self, path: str) -> bytes:
+        with self._lock:
+            self._clock += 1
+            self._departed[path] = self._clock
+            self._incomplete.pop(path, None)
+            self._others.pop(path, None)
+            return self._notes.pop(path)[0]
+
+    def _holding(self, path: str) -> Holding:
+        entry = self._entry(path)
+        if path in self._incomplete:
+            return Holding(path, entry.revision, entry.size, "incomplete", str(self._incomplete[path]))
+        if self._others.get(path):
+            return Holding(path, entry.revision, entry.size, "conflicted", "it has another version")
+        return Holding(path, entry.revision, entry.size)
+
+    def _content(self, path: str) -> bytes | Unread:
+        if path not in self._notes or self._is_closed(path) or not _is_shown(path):
+            return Unread(path, "the vault holds no file at this path", vanished=True)
+        if path in self._incomplete:
+            return Unread(path, str(self._incomplete[path]), self._incomplete[path].beginning)
+        return self._notes[path][0]
 
     def _store(self, path: str, content: str | bytes) -> None:
         with self._lock:
             self._clock += 1
             self._notes[path] = (content.encode() if isinstance(content, str) else content, self._clock)
+            self._incomplete.pop(path, None)
+            self._departed.pop(path, None)
 
     def _entry(self, path: str) -> Entry:
         content, stamp = self._notes[path]
@@ -140,6 +234,14 @@ class FakeSource:
     def _refuse_absence(self) -> None:
         if self._away:
             raise SourceUnreachable("The vault in memory is away; it comes back when the test says so.")
+
+
+def _is_note(path: str) -> bool:
+    return _is_shown(path) and is_note_name(path.rpartition("/")[2])
+
+
+def _is_shown(path: str) -> bool:
+    return not any(part.startswith(".") for part in path.split("/"))
 
 
 class ScriptedGenerator:

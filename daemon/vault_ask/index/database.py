@@ -45,6 +45,7 @@ class Views:
     embeddings: str
     edges: str
     names: str
+    troubles: str
 
 
 def connect_writer(path: Path) -> apsw.Connection:
@@ -172,6 +173,8 @@ def _create_views(connection: apsw.Connection, ceiling: Sensitivity) -> Views:
             "e.heading, e.block, e.alias, e.line FROM main.edges AS e WHERE e.src IN ({visible})"
         ).replace("{visible}", visible),
         "names": f"SELECT * FROM main.names WHERE note IN ({visible})",
+        # Nobody can tell how personal a file is that could not be read.
+        "troubles": f"SELECT * FROM main.troubles WHERE {int(Sensitivity.PERSONAL)} <= {top}",
     }
     if has_vectors(connection):
         # distance and k are hidden columns of vec0; named here, MATCH and k pass through, and the level is a metadata
@@ -187,6 +190,7 @@ def _create_views(connection: apsw.Connection, ceiling: Sensitivity) -> Views:
         embeddings=f"embeddings_{suffix}",
         edges=f"edges_{suffix}",
         names=f"names_{suffix}",
+        troubles=f"troubles_{suffix}",
     )
 
 

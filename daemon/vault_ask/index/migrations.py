@@ -13,7 +13,19 @@ def m001_create(connection: apsw.Connection) -> None:
     connection.execute(files("vault_ask.index").joinpath("schema.sql").read_text(encoding="utf-8"))
 
 
-MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (m001_create,)
+def m002_remember_the_source(connection: apsw.Connection) -> None:
+    """Keep what a source wants kept, what it could not take as it is, and what losing versions say of a note.
+
+    `others` is what `reclassify` needs of the versions that lost a conflict: [[path, frontmatter, state], ...].
+    """
+    connection.execute(
+        "ALTER TABLE notes ADD COLUMN others TEXT NOT NULL DEFAULT '[]';"
+        "CREATE TABLE source_memory (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+        "CREATE TABLE troubles (path TEXT NOT NULL, code TEXT NOT NULL, reason TEXT NOT NULL);"
+    )
+
+
+MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (m001_create, m002_remember_the_source)
 
 
 def migrate(connection: apsw.Connection) -> None:

@@ -98,6 +98,15 @@ class NoteProblemView:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredTrouble:
+    """A file that the source could not take as it is, in the source's own code and words."""
+
+    path: str
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tallies:
     """Figures of the whole vault: chunks by language. They hold no text, and no ceiling applies to them."""
 
@@ -127,6 +136,12 @@ class VaultView(Generic[S]):
     def rules(self) -> str | None:
         """The fingerprint of the sensitivity rules that the stored levels follow."""
         rows = fetch(self._statistics, "SELECT value FROM meta WHERE key = 'rules'")
+        return rows[0][0] if rows else None
+
+    @property
+    def vault_name(self) -> str | None:
+        """The vault's name as the source last told it."""
+        rows = fetch(self._statistics, "SELECT value FROM meta WHERE key = 'vault_name'")
         return rows[0][0] if rows else None
 
     @property
@@ -266,6 +281,11 @@ class VaultView(Generic[S]):
         rows = fetch(self._db, f"SELECT path, problems FROM {self._views.notes} WHERE problems <> '[]' ORDER BY path")
         return [NoteProblemView(path, *problem) for path, listed in rows for problem in json.loads(listed)]
 
+    def troubles(self) -> list[StoredTrouble]:
+        """List what the source could not take as it is, by path; nothing under an open ceiling."""
+        rows = fetch(self._db, f"SELECT path, code, reason FROM {self._views.troubles} ORDER BY path, code")
+        return [StoredTrouble(*row) for row in rows]
+
     def without_vector(self) -> list[tuple[str, int]]:
         """Tell in which visible notes the embedder refused passages, and how many: they are found by words alone."""
         return fetch(
@@ -376,4 +396,15 @@ def _passage(row: tuple[int, int, str, str, str, str | None, str, str, int, int,
     )
 
 
-__all__ = ["Counts", "EdgeView", "Index", "Known", "NoteProblemView", "Passage", "Tallies", "VaultView", "Views"]
+__all__ = [
+    "Counts",
+    "EdgeView",
+    "Index",
+    "Known",
+    "NoteProblemView",
+    "Passage",
+    "StoredTrouble",
+    "Tallies",
+    "VaultView",
+    "Views",
+]

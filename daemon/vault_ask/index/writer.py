@@ -21,6 +21,7 @@ import apsw
 from vault_ask.errors import EmbeddingSpaceChanged
 from vault_ask.index import vectors
 from vault_ask.index.database import BUSY_MILLISECONDS, connect_writer, fetch, has_vectors, translated
+from vault_ask.index.departed import Departed
 from vault_ask.index.embedding import EmbeddingSpace, Priors, Vector
 from vault_ask.index.links import links_of, rename, resolve
 from vault_ask.index.view import Known
@@ -39,8 +40,17 @@ class ChunkState(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OtherClaim:
+    """What a version of a note that lost a conflict says of how personal the note is."""
+
+    path: str
+    frontmatter: Mapping[str, object]
+    state: FrontmatterState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A note ready to be stored: parsed, classified, cut and hashed."""
+    """A note ready to be stored: parsed, classified (with what its `others` say), cut and hashed."""
 
     note: Note
     chunks: tuple[Chunk, ...]
@@ -49,6 +59,7 @@ class Draft:
     revision: str
     mtime: float
     size: int
+    others: tuple[OtherClaim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +71,7 @@ class Claim:
     resolved_path: str
     frontmatter: Mapping[str, object]
     state: FrontmatterState
+    others: tuple[OtherClaim, ...]
     sensitivity: Sensitivity
 
 
@@ -98,6 +110,7 @@ class IndexWriter:
             self._db = connect_writer(path)
         # The follower and the backlog share this connection; each takes it for one transaction.
         self._lock = RLock()
+        self._departed = Departed()
 
     @property
     def path(self) -> Path:
@@ -148,7 +161,7 @@ class IndexWriter:
 
     def claims(self) -> list[Claim]:
         """Give what each note's sensitivity was decided from."""
-        rows = self._fetch("SELECT id, path, resolved_path, frontmatter, frontmatter_state, level FROM notes")
+        rows = self._fetch("SELECT id, path, resolved_path, frontmatter, frontmatter_state, others, level FROM notes")
         return [
             Claim(
                 id=note,
@@ -156,9 +169,10 @@ class IndexWriter:
                 resolved_path=resolved,
                 frontmatter=json.loads(frontmatter),
                 state=FrontmatterState(state),
+                others=_other_claims(others),
                 sensitivity=Sensitivity(level),
             )
-            for note, path, resolved, frontmatter, state, level in rows
+            for note, path, resolved, frontmatter, state, others, level in rows
         ]
 
     def has_content(self, content_hash: bytes, *, besides: str) -> bool:
@@ -175,6 +189,40 @@ class IndexWriter:
         """Keep values under their names."""
         with self._transaction():
             self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+
+    def memory(self) -> dict[str, str]:
+        """Give everything that the source asked to have kept."""
+        return dict(self._fetch("SELECT key, value FROM source_memory"))
+
+    def remember(self, values: Mapping[str, str | None]) -> None:
+        """Keep values for the source; None forgets one."""
+        with self._transaction():
+            self._remember(values)
+
+    def conclude(
+        self,
+        gone: Iterable[str],
+        *,
+        memory: Mapping[str, str],
+        troubles: Iterable[tuple[str, str, str]],
+        meta: Mapping[str, str],
+    ) -> None:
+        """End a sweep: forget notes, and keep the source's memory (in place of the former), its troubles and `meta`."""
+        gone = tuple(gone)
+        with self._transaction():
+            for path in gone:
+                self._delete(path)
+            self._forget_memory_outside(memory)
+            self._remember(memory)
+            self._keep_troubles(troubles)
+            self._db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
+        if gone:
+            self.checkpoint()
+
+    def keep_troubles(self, troubles: Iterable[tuple[str, str, str]]) -> None:
+        """Keep what the source could not take as it is, as (path, code, reason), in place of what was kept before."""
+        with self._transaction():
+            self._keep_troubles(troubles)
 
     # The embedding space
 
@@ -203,11 +251,12 @@ class IndexWriter:
         *,
         refused: frozenset[bytes] = frozenset(),
         gone: Iterable[str] = (),
+        remember: Mapping[str, str | None] | None = None,
     ) -> None:
         """Store notes, each in place of its former self, then forget those at the paths that are `gone`.
 
         `made` maps embedding hashes to unit vectors. Chunks whose text is unchanged keep their vectors, also under a
-        new path; a chunk with no vector anywhere waits for one.
+        new path; a chunk with no vector anywhere waits for one. `remember` is kept for the source.
         """
         gone = tuple(gone)
         with self._transaction():
@@ -215,6 +264,7 @@ class IndexWriter:
                 self._replace(draft, made, refused)
             for path in gone:
                 self._delete(path)
+            self._remember(remember or {})
         if gone:
             self.checkpoint()
 
@@ -337,6 +387,26 @@ class IndexWriter:
         with self._lock, translated():
             return fetch(self._db, sql, bindings)
 
+    def _remember(self, values: Mapping[str, str | None]) -> None:
+        forgotten = [(key,) for key, value in values.items() if value is None]
+        kept = [(key, value) for key, value in values.items() if value is not None]
+        self._db.executemany("DELETE FROM source_memory WHERE key = ?", forgotten)
+        self._db.executemany(
+            "INSERT INTO source_memory VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value "
+            "WHERE value <> excluded.value",
+            kept,
+        )
+
+    def _forget_memory_outside(self, memory: Mapping[str, str]) -> None:
+        kept = (key for (key,) in self._fetch("SELECT key FROM source_memory"))
+        self._db.executemany(
+            "DELETE FROM source_memory WHERE key = ?", [(key,) for key in list(kept) if key not in memory]
+        )
+
+    def _keep_troubles(self, troubles: Iterable[tuple[str, str, str]]) -> None:
+        self._db.execute("DELETE FROM troubles")
+        self._db.executemany("INSERT INTO troubles VALUES (?, ?, ?)", list(troubles))
+
     def _replace(self, draft: Draft, made: Mapping[bytes, Vector], refused: frozenset[bytes]) -> None:
         note = self._upsert_note(draft)
         self._replace_chunks(note, draft, made, refused)
@@ -350,17 +420,17 @@ class IndexWriter:
         note = draft.note
         self._db.execute(
             "INSERT INTO notes (path, resolved_path, title, level, language, content_hash, revision, mtime, size, "
-            "frontmatter, frontmatter_state, aliases, problems, indexed_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET "
+            "frontmatter, frontmatter_state, others, aliases, problems, indexed_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET "
             "resolved_path = excluded.resolved_path, title = excluded.title, level = excluded.level, "
             "language = excluded.language, content_hash = excluded.content_hash, revision = excluded.revision, "
             "mtime = excluded.mtime, size = excluded.size, frontmatter = excluded.frontmatter, "
-            "frontmatter_state = excluded.frontmatter_state, aliases = excluded.aliases, "
+            "frontmatter_state = excluded.frontmatter_state, others = excluded.others, aliases = excluded.aliases, "
             "problems = excluded.problems, indexed_at = excluded.indexed_at",
             (
                 note.path, draft.resolved_path, note.title, int(note.sensitivity), note.language, draft.content_hash,
                 draft.revision, draft.mtime, draft.size, json.dumps(note.frontmatter, ensure_ascii=False),
-                note.frontmatter_state, json.dumps(note.aliases, ensure_ascii=False),
+                note.frontmatter_state, _stored_claims(draft.others), json.dumps(note.aliases, ensure_ascii=False),
                 json.dumps([(p.code, p.message, p.line) for p in note.problems], ensure_ascii=False), _now(),
             ),
         )  # fmt: skip
@@ -415,7 +485,7 @@ class IndexWriter:
         found = vectors.by_hash(self._db, "embed_hash", embed_hash)
         if found is None and self._is_rename(draft):
             found = vectors.by_hash(self._db, "text_hash", text_digest)
-        return found
+        return found if found is not None else self._departed.find(draft.content_hash, embed_hash, text_digest)
 
     def _is_rename(self, draft: Draft) -> bool:
         return self.has_content(draft.content_hash, besides=draft.note.path)
@@ -432,6 +502,7 @@ class IndexWriter:
 
     def _delete(self, path: str) -> None:
         for (note,) in self._fetch("SELECT id FROM notes WHERE path = ?", (path,)):
+            self._departed.keep(self._db, note)
             for (row,) in self._fetch("SELECT id FROM chunks WHERE note = ?", (note,)):
                 self._drop_chunk(row)
             rename(self._db, note, set())
@@ -484,6 +555,17 @@ def space_changed(kept: str, wanted: EmbeddingSpace) -> str:
         f"The index was built with another embedding space (model {kept}, with its prefixes and dimension) than the "
         f"configuration now asks for: {wanted.model} ({wanted.dimension} dimensions). Vectors of the two cannot be "
         "compared. Run `vault-ask index --rebuild` to build a new index, or set the former model again."
+    )
+
+
+def _stored_claims(others: Iterable[OtherClaim]) -> str:
+    return json.dumps([(other.path, other.frontmatter, other.state) for other in others], ensure_ascii=False)
+
+
+def _other_claims(stored: str) -> tuple[OtherClaim, ...]:
+    return tuple(
+        OtherClaim(path=path, frontmatter=frontmatter, state=FrontmatterState(state))
+        for path, frontmatter, state in json.loads(stored)
     )
 
 

@@ -4,6 +4,7 @@ Two threads. One writes: it takes changes as they settle and stores them. The ot
 model never holds up a note. Both survive whatever a note, a source or a model does; only `stop` ends them.
 """
 
+import random
 import time
 from collections.abc import Callable
 from threading import Event, Thread
@@ -24,17 +25,21 @@ IDLE_SECONDS = 2.0
 class Follower:
     """Follows one vault into one index until it is stopped."""
 
-    def __init__(self, workshop: Workshop, *, on_damage: Callable[[], None]) -> None:
+    def __init__(
+        self, workshop: Workshop, *, on_damage: Callable[[], None], changed: Callable[[], None] = lambda: None
+    ) -> None:
         """Prepare to follow.
 
         `on_damage` is called, perhaps twice, when the index turns out to be damaged, and the threads end; it must not
-        wait for them.
+        wait for them. `changed` is called when a batch was taken, and when the source says something new of itself.
         """
         self._source = workshop.source
         self._ingest = workshop.ingest
         self._backlog = workshop.backlog
         self._progress = workshop.progress.notes
         self._on_damage = on_damage
+        self._changed = changed
+        self._told: tuple[object, ...] = ()
         self._checkpoint = workshop.writer.checkpoint
         self._stop = Event()
         self._work = Event()
@@ -78,14 +83,17 @@ class Follower:
         retry = FIRST_RETRY_SECONDS
         while not self._stop.is_set():
             try:
+                self._ingest.recall()
                 for batch in self._source.changes(self._stop):
                     self._take(batch)
+                    self._tell(batch)
                     retry = FIRST_RETRY_SECONDS
             except IndexDamaged:
                 self._give_up()
             except Exception as error:  # noqa: BLE001 - the outermost handler of this thread
                 self._note_trouble(error)
-                self._stop.wait(retry)
+                # Jitter keeps several daemons from knocking at one server in step.
+                self._stop.wait(retry * random.uniform(0.8, 1.2))  # noqa: S311 - spreads retries, guards nothing
                 retry = min(retry * 2, LONGEST_RETRY_SECONDS)
 
     def _take(self, batch: list[Change]) -> None:
@@ -101,6 +109,13 @@ class Follower:
             self._unsettled = True
             log.info("indexed", **_figures(report))
         self._work.set()
+
+    def _tell(self, batch: list[Change]) -> None:
+        """Tell what is new; a mere sign of life is not."""
+        now = (self._source.state(), self._trouble)
+        if batch or now != self._told:
+            self._told = now
+            self._changed()
 
     def _settle(self) -> None:
         """Use a quiet moment: compare everything after an absence, and empty the journal of text that was replaced."""

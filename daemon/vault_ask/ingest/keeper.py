@@ -32,10 +32,12 @@ EMBEDDER_RETRY_SECONDS = 5.0
 class Keeper:
     """Owns the data folder between `start` and `stop`, and keeps its index in line with the vault."""
 
-    def __init__(self, files: IndexFiles, tools: Tools) -> None:
+    def __init__(self, files: IndexFiles, tools: Tools, changed: Callable[[], None] = lambda: None) -> None:
+        """Prepare; `changed` is called, from any thread and often, when what this tells may have changed."""
         self._files = files
         self._tools = tools
-        self._following = Progress()
+        self._changed = changed
+        self._following = Progress(lambda _snapshot: changed())
         self._rebuilding: Progress | None = None
         self._changing = Lock()
         self._stop = Event()
@@ -123,7 +125,7 @@ class Keeper:
         workshop.ingest.reclassify()
         self._workshop = workshop
         on_damage = partial(self._run, "renew", partial(self._renew, workshop, certain=True))
-        self._follower = Follower(workshop, on_damage=on_damage)
+        self._follower = Follower(workshop, on_damage=on_damage, changed=self._changed)
         self._follower.start()
 
     def _open_or_tell(self, opened: Callable[[], tuple[IndexWriter, str | None]]) -> None:
@@ -143,6 +145,7 @@ class Keeper:
     def _complete(self, fresh: Workshop) -> None:
         """Bring a new index up to date and to its last vector, however long the embedder is away meanwhile."""
         fresh.backlog.bind()
+        fresh.ingest.recall()
         while True:
             fresh.ingest.sweep(self._stop)
             done = fresh.backlog.drain(self._stop)
@@ -174,7 +177,7 @@ class Keeper:
     def _rebuild(self, *, asked: bool) -> None:
         """Build a new index beside the one that serves and is followed, and change over once it is whole."""
         with self._changing:
-            self._rebuilding = Progress()
+            self._rebuilding = Progress(lambda _snapshot: self._changed())
             try:
                 self._rebuild_beside(self._rebuilding, asked=asked)
             except _Interrupted:
@@ -184,6 +187,7 @@ class Keeper:
                 log.warning("rebuild stopped", sentence=str(error))
             finally:
                 self._rebuilding = None
+                self._changed()
                 if self._workshop is None and not self._stop.is_set():
                     self._open_or_tell(lambda: open_writer(self._files))
 
@@ -192,7 +196,7 @@ class Keeper:
         if not (asked or is_unfinished(self._files, space)):
             return
         with rebuilding(self._files, space) as writer:
-            fresh = Workshop(writer, self._tools, progress)
+            fresh = Workshop(writer, self._tools.afresh(), progress)
             self._complete(fresh)
             self._close()
             with suppress(SourceError):

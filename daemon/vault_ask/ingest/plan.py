@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from vault_ask.index.view import Known
 from vault_ask.sources.port import Entry
 
-SAME_VAULT = 0.5
-"""A vault at a new place is the same one if this share of the indexed notes is there."""
+SAME_VAULT, FEW = 0.8, 10
+"""A vault at a new place is the same one if this share of the indexed notes is there, or half of them and few lack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def make_plan(
     if known and not listed:
         return SuddenlyEmpty(len(known))
     found = sum(path in listed for path in known)
-    if moved and found < SAME_VAULT * len(known):
+    if moved and _is_another(found, len(known)):
         return AnotherVault(len(known), found)
     new = [path for path in listed if path not in known]
     changed = [
@@ -65,6 +65,10 @@ def make_plan(
     ]
     gone = [path for path in known if path not in listed and not _below(path, unreadable)]
     return Plan(tuple(new), tuple(changed), tuple(gone))
+
+
+def _is_another(found: int, indexed: int) -> bool:
+    return 2 * found < indexed or (found < SAME_VAULT * indexed and indexed - found > FEW)
 
 
 def _below(path: str, folders: tuple[str, ...]) -> bool:

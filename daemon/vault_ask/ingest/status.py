@@ -1,19 +1,28 @@
-"""How the daemon is doing, as one message. Names of notes are told only to a view that sees personal notes."""
+"""How the daemon is doing, whole or in short. Names of notes are told only to a view that sees personal notes.
+
+What the source and the work tell counts every note, personal ones too. A reader with an open ceiling is told of it only
+what would be the same if there were no personal notes: that the vault is followed, or cannot be read, or is being read
+for the first time.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from vault_ask import __version__
-from vault_ask.index.view import Index
+from vault_ask.index.view import Counts, Index, StoredTrouble, VaultView
 from vault_ask.ingest.backlog import BacklogState
-from vault_ask.ingest.progress import Snapshot
+from vault_ask.ingest.progress import Phase, Snapshot
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
-from vault_ask.sources.port import SourceState, Trouble
+from vault_ask.sources.port import SourceState
 from vault_ask.wire import (
     EmbeddingStatus,
+    Freshness,
     GenerationStatus,
+    IndexEvent,
     IndexProgress,
     NoteProblem,
     StatusResponse,
@@ -21,30 +30,44 @@ from vault_ask.wire import (
 )
 
 MOST_PROBLEMS = 100
+_OPEN_MESSAGES = {
+    "watching": "Changes are noticed as they happen.",
+    "polling": "Changes are looked for now and then.",
+    "waiting": "The vault cannot be read just now.",
+}
+"""What an open ceiling is told instead of the source's own sentence, which counts files and names places."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Running:
+class Work:
+    """What is going on between the vault and the index. `caught_up`: the whole vault was compared since the start."""
+
+    source: SourceState
+    progress: Snapshot
+    caught_up: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running(Work):
     """What only the running process knows; a command beside it passes what it can tell."""
 
     vault_name: str
-    source: SourceState
-    progress: Snapshot
     backlog: BacklogState
     retry_in: float | None
     model: str
     generation: GenerationStatus
     warnings: tuple[str, ...] = ()
-    left_out: tuple[Trouble, ...] = ()
 
 
 def describe(index: Index, rules: Rules, running: Running, ceiling: Sensitivity) -> StatusResponse:
     """Describe the index in use as a reader with this ceiling sees it. Raises NoIndex."""
     owner = ceiling is Sensitivity.PERSONAL
-    with index.open(PrivateScope()) if owner else index.open(OpenScope(web_allowed=False)) as view:
+    with _opened(index, ceiling) as view:
         counts = view.counts()
+        # The view holds none under an open ceiling.
+        troubles = view.troubles()
         problems = [
-            *(_left_out(trouble) for trouble in running.left_out if owner),
+            *(_of_the_source(trouble) for trouble in troubles),
             *(NoteProblem(path=p.path, code=p.code, message=p.message, line=p.line) for p in view.problems()),
             *(_without_vector(path, count) for path, count in view.without_vector()),
         ]
@@ -53,11 +76,11 @@ def describe(index: Index, rules: Rules, running: Running, ceiling: Sensitivity)
         dimension = view.dimension
     return StatusResponse(
         version=__version__,
-        vault=VaultStatus(name=running.vault_name, mode=running.source.mode, message=running.source.message),
+        vault=_vault(running, counts, troubles, ceiling),
         notes=counts.notes,
         chunks=counts.chunks,
         last_indexed=counts.last_indexed,
-        progress=_progress(running.progress),
+        progress=_progress(running, counts, ceiling),
         embedding=EmbeddingStatus(
             model=running.model,
             dimension=dimension,
@@ -76,14 +99,82 @@ def describe(index: Index, rules: Rules, running: Running, ceiling: Sensitivity)
     )
 
 
+def index_event(index: Index, work: Work, ceiling: Sensitivity) -> IndexEvent:
+    """Describe the index in use in short, as a reader with this ceiling sees it. Raises NoIndex."""
+    with _opened(index, ceiling) as view:
+        counts = view.counts()
+    return IndexEvent(
+        progress=_progress(work, counts, ceiling),
+        freshness=_freshness(work.source, counts, ceiling),
+        notes=counts.notes,
+        chunks=counts.chunks,
+        waiting=counts.waiting_notes,
+        last_indexed=counts.last_indexed,
+        mode=work.source.mode,
+        message=_message(work.source, ceiling),
+    )
+
+
 def idle_rules(index: Index, rules: Rules) -> tuple[str, ...]:
     """Warn of personal patterns that match no note of the index in use. Raises NoIndex."""
     with index.open(PrivateScope()) as view:
         return _idle_rules(_matches(view.resolved_paths(), rules))
 
 
-def _left_out(trouble: Trouble) -> NoteProblem:
-    return NoteProblem(path=trouble.path, code="left-out", message=f"Not indexed: {trouble.reason}.", line=None)
+def _opened(
+    index: Index, ceiling: Sensitivity
+) -> AbstractContextManager[VaultView[PrivateScope]] | AbstractContextManager[VaultView[OpenScope]]:
+    if ceiling is Sensitivity.PERSONAL:
+        return index.open(PrivateScope())
+    return index.open(OpenScope(web_allowed=False))
+
+
+def _vault(running: Running, counts: Counts, troubles: Sequence[StoredTrouble], ceiling: Sensitivity) -> VaultStatus:
+    freshness = _freshness(running.source, counts, ceiling)
+    # A command beside the daemon has no source to ask; the troubles that the index remembers tell it.
+    remembered = sum(trouble.code == "incomplete" for trouble in troubles)
+    freshness = freshness.model_copy(update={"waiting": max(freshness.waiting, remembered)})
+    return VaultStatus(
+        name=running.vault_name,
+        kind=running.source.kind,
+        mode=running.source.mode,
+        message=_message(running.source, ceiling),
+        freshness=freshness,
+    )
+
+
+def _freshness(source: SourceState, counts: Counts, ceiling: Sensitivity) -> Freshness:
+    if ceiling is not Sensitivity.PERSONAL:
+        return Freshness(lag=None, last_change_seen=None, last_change_indexed=counts.last_indexed, waiting=0)
+    seen = source.last_change
+    return Freshness(
+        lag=source.lag,
+        last_change_seen=None if seen is None else datetime.fromtimestamp(seen, UTC).isoformat(timespec="seconds"),
+        last_change_indexed=counts.last_indexed,
+        waiting=source.waiting,
+    )
+
+
+def _message(source: SourceState, ceiling: Sensitivity) -> str:
+    if ceiling is Sensitivity.PERSONAL:
+        return source.message
+    return _OPEN_MESSAGES.get(source.mode, "The vault is not followed just now.")
+
+
+def _of_the_source(trouble: StoredTrouble) -> NoteProblem:
+    reason = trouble.reason
+    match trouble.code:
+        case "incomplete":
+            message = (
+                f"Its newest version is not whole yet: {reason}. The version before it is kept, and it is tried again."
+            )
+        case "conflict":
+            message = f"{reason[:1].upper()}{reason[1:]}. Resolve it in Obsidian."
+        case "size":
+            message = f"{reason[:1].upper()}{reason[1:]}. It is indexed as it is."
+        case _:
+            message = f"Not indexed: {reason}."
+    return NoteProblem(path=trouble.path, code=trouble.code, message=message, line=None)
 
 
 def _without_vector(path: str, count: int) -> NoteProblem:
@@ -91,7 +182,10 @@ def _without_vector(path: str, count: int) -> NoteProblem:
     return NoteProblem(path=path, code="no-vector", message=message, line=None)
 
 
-def _progress(snapshot: Snapshot) -> IndexProgress:
+def _progress(work: Work, counts: Counts, ceiling: Sensitivity) -> IndexProgress:
+    if ceiling is not Sensitivity.PERSONAL:
+        return IndexProgress(phase=_open_phase(work, counts), done=0, total=0, rate=0, seconds_left=None)
+    snapshot = work.progress
     return IndexProgress(
         phase=snapshot.phase,
         done=snapshot.done,
@@ -99,6 +193,17 @@ def _progress(snapshot: Snapshot) -> IndexProgress:
         rate=snapshot.rate,
         seconds_left=snapshot.seconds_left,
     )
+
+
+def _open_phase(work: Work, counts: Counts) -> Phase:
+    """Tell a phase that a change to a personal note does not move."""
+    if work.progress.phase in {"rebuilding", "failed"}:
+        return work.progress.phase
+    if work.source.mode == "waiting":
+        return "waiting"
+    if not work.caught_up:
+        return "indexing"
+    return "embedding" if counts.waiting_notes else "idle"
 
 
 def _matches(paths: Sequence[tuple[str, str]], rules: Rules) -> dict[str, int]:

@@ -1,8 +1,8 @@
 """Everything that writes one index file, put together: opened sound, or set aside and begun anew."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import structlog
@@ -23,13 +23,22 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """What an index is made with. `embedder` is None where only words are wanted."""
+    """What an index is made with. `embedder` is None where only words are wanted.
+
+    `make_source` makes another source of the same vault: each tells what changed against one index, so an index that
+    is built beside the one in use needs its own.
+    """
 
     source: VaultSource
     embedder: Embedder | None
     rules: Rules
     chunks: ChunkSettings
     centring: str
+    make_source: Callable[[], VaultSource] | None = None
+
+    def afresh(self) -> "Tools":
+        """Give the same tools for another index."""
+        return replace(self, source=self.make_source()) if self.make_source else self
 
 
 class Workshop:

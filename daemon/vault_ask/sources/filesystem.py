@@ -1,15 +1,16 @@
 """The vault as a folder on this machine, or on a share that is mounted here. It is read and never written."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Event
 
-from vault_ask.errors import ConfigError
+from vault_ask.errors import ConfigError, DocumentVanished
 from vault_ask.settings import VaultSettings
 from vault_ask.sources.following import Follower, Memory
+from vault_ask.sources.holdings import FileSelection, Holdings, read_file
 from vault_ask.sources.mounts import MOUNTINFO
-from vault_ask.sources.port import Change, Document, Entry, SourceState, Trouble
+from vault_ask.sources.port import Change, Document, Entry, Holding, SourceState, Trouble, Unread
 from vault_ask.sources.reading import read_note
 from vault_ask.sources.selection import Selection
 from vault_ask.sources.survey import Surveyor, entries, troubles, unreadable
@@ -37,9 +38,11 @@ class FolderSource:
         self._name = settings.name or root.name or "vault"
         self._root = str(root)
         self._selection = Selection.of(settings.include, settings.exclude)
+        self._files = FileSelection.of(settings.include, settings.exclude)
         self._surveyor = Surveyor(self._root, self._selection)
         self._memory = Memory()
         self._listed: Tree = {}
+        self._not_held: tuple[Trouble, ...] = ()
         self._follower = Follower(self._surveyor, settings, self._memory, mountinfo, arm)
 
     @property
@@ -69,16 +72,45 @@ class FolderSource:
         return unreadable(self._listed)
 
     def problems(self) -> tuple[Trouble, ...]:
-        """Tell what the last listing left out or found closed."""
-        return troubles(self._listed)
+        """Tell what the last listing, and the last list of holdings, left out or found closed."""
+        return tuple(sorted({*troubles(self._listed), *self._not_held}, key=lambda trouble: trouble.path))
 
     def read(self, path: str) -> Document:
         """Read one note, or the note that a link inside the vault leads to. Raises as the port says."""
         return read_note(self._root, path, self._selection)
 
+    def read_all(self, paths: Sequence[str]) -> Iterator[Document | Unread]:
+        """Read some notes one after the other; a file is whole, so it is read or gone. Raises SourceUnreachable."""
+        for path in paths:
+            try:
+                yield self.read(path)
+            except DocumentVanished:
+                yield Unread(path, "it is gone, or it cannot be opened", vanished=True)
+
+    def memory(self) -> Mapping[str, str]:
+        """Give nothing: a folder is compared with the index by listing it, and remembers no changes to go on from."""
+        return {}
+
+    def recall(self, memory: Mapping[str, str]) -> None:
+        """Take nothing back, for the same reason."""
+
     def changes(self, stop: Event) -> Iterator[list[Change]]:
         """Follow the vault until `stop` is set; see the port."""
         return self._follower.changes(stop)
+
+    def holdings(self, *, deleted: bool = False) -> Iterator[Holding]:  # noqa: ARG002 - a folder remembers none
+        """List every file, attachments too, sorted by path. A file that cannot be opened is there and incomplete.
+
+        Names that no path can hold, and what links lead to, are left out; `problems` tells of the former. Raises
+        SourceUnreachable when the vault is away, at the start or on the way, and when it is an empty folder.
+        """
+        walk = Holdings(self._surveyor, self._files)
+        yield from walk
+        self._not_held = tuple(walk.troubles)
+
+    def contents(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unread]]:
+        """Give the bytes of files, attachments too, holding one of them at a time. Raises SourceUnreachable."""
+        return ((path, read_file(self._root, path, self._files)) for path in paths)
 
     def state(self) -> SourceState:
         """Tell how changes reach us, and how many files and folders could not be taken as they are."""

@@ -1,9 +1,9 @@
 """What a source of notes is to the rest: it lists, it reads, it tells of changes. It never writes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Event
-from typing import Protocol
+from typing import Literal, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,16 +17,41 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherVersion:
+    """A version of a document that lost a conflict, or a second document at its path; `content` is None if unreadable.
+
+    It is never shown; the note is as personal as its most personal version, and personal while one is unreadable.
+    """
+
+    path: str
+    content: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
 class Document:
     """A document's bytes as the vault holds them now, with the entry they belong to.
 
     `resolved_path` differs from the entry's path where a link inside the vault led elsewhere inside it; the stricter
-    sensitivity of both paths holds.
+    sensitivity of both paths holds, and of all `others`.
     """
 
     entry: Entry
     content: bytes
     resolved_path: str
+    others: tuple[OtherVersion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A document that cannot be given now: what is indexed of it stays. `reason` is a clause.
+
+    `beginning` is as much of its newest text as is there from the start: it may say that the note became personal.
+    """
+
+    path: str
+    reason: str
+    beginning: bytes = b""
+    vanished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +75,33 @@ class Rescan:
     reason: str
 
 
-Change = Upserted | Deleted | Rescan
+@dataclass(frozen=True, slots=True)
+class Remember:
+    """Values to keep with the index, in the transaction that stores the rest of the batch; None forgets one.
+
+    They come back through `recall`. A batch of nothing else says that the source has come further without news.
+    """
+
+    values: Mapping[str, str | None]
+
+
+Change = Upserted | Deleted | Rescan | Remember
 
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """How the source is doing, for the status: `mode` is `watching`, `polling`, `waiting` or `stopped`."""
+    """How the source is doing, for the status: `mode` is `watching`, `polling`, `waiting` or `stopped`.
+
+    `lag` counts changes that the vault holds and we have not taken yet, None where nobody can tell; `last_change` is
+    when the source last told of one (seconds since 1970); `waiting` counts notes whose newest version is not whole yet.
+    """
 
     mode: str
     message: str
+    kind: Literal["folder", "couchdb"] = "folder"
+    lag: int | None = None
+    last_change: float | None = None
+    waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +113,25 @@ class Trouble:
 
     path: str
     reason: str
+    code: Literal["left-out", "incomplete", "conflict", "size"] = "left-out"
+
+
+HoldingState = Literal["ok", "incomplete", "conflicted", "deleted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A file that the vault holds right now, note or attachment, whether it is indexed or not.
+
+    `path` is spelled as the vault spells it. `size` is in bytes as the vault tells it; None where it does not.
+    `problem` is a clause where `state` is not ok.
+    """
+
+    path: str
+    revision: str
+    size: int | None
+    state: HoldingState = "ok"
+    problem: str | None = None
 
 
 class VaultSource(Protocol):
@@ -100,18 +162,55 @@ class VaultSource(Protocol):
         ...
 
     def problems(self) -> tuple[Trouble, ...]:
-        """Tell what the last listing left out or will not be able to read, sorted by path."""
+        """Tell what the last listing or `holdings` left out or cannot be read as it is, sorted by path."""
         ...
 
     def read(self, path: str) -> Document:
-        """Read one document. Raises DocumentVanished when it is not there, SourceUnreachable when the vault is."""
+        """Read one document.
+
+        Raises DocumentVanished when it is not there, DocumentIncomplete when its newest version is not whole,
+        SourceUnreachable when the vault is away.
+        """
+        ...
+
+    def read_all(self, paths: Sequence[str]) -> Iterator[Document | Unread]:
+        """Read some documents, in this order, as `read` would; what it would raise for one is told as Unread.
+
+        Raises SourceUnreachable.
+        """
+        ...
+
+    def memory(self) -> Mapping[str, str]:
+        """Give what is to be kept with an index that has been brought in line with the last listing."""
+        ...
+
+    def recall(self, memory: Mapping[str, str]) -> None:
+        """Take back what an index kept, before `listing` or `changes`; empty for a new index.
+
+        From then on the source tells what changed against that index, and forgets what it knew of another one.
+        """
         ...
 
     def changes(self, stop: Event) -> Iterator[list[Change]]:
         """Yield settled batches of changes until `stop` is set; an empty batch is a sign of life.
 
-        The first batch is a Rescan, once changes can no longer be missed. A batch says what is true when it is
-        yielded: departures first, then arrivals, and both sides of a rename are in the same batch.
+        The first batch is a Rescan, once changes can no longer be missed, or what changed since the state that was
+        recalled. A batch says what is true when it is yielded: departures first, then arrivals, and both sides of a
+        rename are in the same batch where they are known together.
+        """
+        ...
+
+    def holdings(self, *, deleted: bool = False) -> Iterator[Holding]:
+        """List every file that the vault holds, attachments too, sorted by path; with `deleted` those it remembers.
+
+        Raises SourceUnreachable, SourceRefused.
+        """
+        ...
+
+    def contents(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unread]]:
+        """Give the bytes of files by path, notes or attachments, as they are in the vault.
+
+        Raises SourceUnreachable, SourceRefused.
         """
         ...
 
