@@ -19,7 +19,17 @@ from typing import Any, TypeVar
 import click
 
 from vault_ask import __version__
-from vault_ask.console import indexing_display, print_answer, print_hits, print_plan, print_report, print_status
+from vault_ask.console import (
+    indexing_display,
+    print_answer,
+    print_bytes,
+    print_files,
+    print_hits,
+    print_left_out,
+    print_plan,
+    print_report,
+    print_status,
+)
 from vault_ask.errors import BadRequest, ConfigError, IndexBusy, ModelError, SourceError, VaultAskError
 from vault_ask.logs import set_up_logs
 from vault_ask.scope import Question, Sensitivity, decide
@@ -81,7 +91,7 @@ def configured(command: Callable[..., R]) -> Callable[..., R]:
     def run(vault: Path | None, data: Path | None, config: Path | None, **arguments: Any) -> R:  # noqa: ANN401
         overrides: dict[str, Any] = {}
         if vault is not None:
-            overrides["vault"] = {"path": vault}
+            overrides["vault"] = {"path": vault, "source": "folder"}
         if data is not None:
             overrides["data"] = data
         with _failures_as_sentences():
@@ -224,6 +234,35 @@ def evaluate(settings: Settings, *, questions: Path, out: Path, arm: str, answer
     library = Library(settings, make_embedder(settings, tell=_tell) if arm != "text" else None)
     asked = read_questions(questions)
     click.echo(write(answer_all(library, asked) if answers else rank_all(library, asked, arm), out))
+
+
+@main.group()
+def source() -> None:
+    """Look at the vault as vault-ask sees it just now; needs no index."""
+
+
+@source.command(name="ls")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, in UTF-8.")
+@click.option("--hash", "hashed", is_flag=True, help="Read every file and print the SHA-256 of its bytes.")
+@click.option("--deleted", is_flag=True, help="List deleted files as well, where the vault remembers them.")
+@configured
+def list_files(settings: Settings, *, as_json: bool, hashed: bool, deleted: bool) -> None:
+    """List every file the vault holds, attachments too, with its size in bytes."""
+    from vault_ask.inspecting import Inspection  # noqa: PLC0415
+
+    inspection = Inspection(settings)
+    print_files(inspection.files(hashed=hashed, deleted=deleted), as_json=as_json, at_once=hashed)
+    print_left_out(inspection.left_out())
+
+
+@source.command(name="cat")
+@click.argument("path", type=_WORDS)
+@configured
+def print_file(settings: Settings, *, path: str) -> None:
+    """Write the file at PATH, as `source ls` lists it, to standard output unchanged."""
+    from vault_ask.inspecting import Inspection  # noqa: PLC0415
+
+    print_bytes(Inspection(settings).content(path))
 
 
 def _tell(sentence: str) -> None:

@@ -1,9 +1,13 @@
 """What a person at the terminal sees: progress, answers, hits, status. Text goes out as it is, without markup."""
 
+import json
+import re
 import sys
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -15,11 +19,13 @@ from vault_ask.wire import (
     Citation,
     DeltaEvent,
     ErrorEvent,
+    Freshness,
     GenerationStatus,
     GroundingEvent,
     SearchResponse,
     SourcesEvent,
     StatusResponse,
+    VaultStatus,
 )
 
 if TYPE_CHECKING:  # for annotations alone: each pulls in the index, half a second that `--help` should not pay
@@ -28,10 +34,17 @@ if TYPE_CHECKING:  # for annotations alone: each pulls in the index, half a seco
     from vault_ask.indexing import Outcome
     from vault_ask.ingest.plan import Plan
     from vault_ask.ingest.progress import Snapshot
+    from vault_ask.inspecting import Held
 
 PLAIN_LINE_SECONDS = 5.0
 SHOWN_PATHS = 20
+_TROUBLES = {"left-out": "Left out", "incomplete": "Incomplete", "conflict": "In conflict", "size": "Odd size"}
 SNIPPET = 160
+SHA256 = 64
+
+# A path may hold whatever a stranger's program put there: what starts a new line, steers a terminal, turns the
+# direction of writing, or is half a letter (a lone surrogate, which no encoding has).
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @contextmanager
@@ -125,10 +138,10 @@ def print_report(outcome: "Outcome") -> None:
     if mend := outcome.problem_notes:
         click.echo(f"{_count(mend, 'note')} should be mended; `vault-ask status` names them.", err=True)
     for trouble in outcome.left_out[:SHOWN_PATHS]:
-        click.echo(f"Left out: {trouble.path} ({trouble.reason})", err=True)
+        click.echo(f"{_TROUBLES[trouble.code]}: {trouble.path} ({trouble.reason})", err=True)
     if len(outcome.left_out) > SHOWN_PATHS:
-        click.echo(f"Left out: … and {len(outcome.left_out) - SHOWN_PATHS} more", err=True)
-    for path, reason in report.failed.items():
+        click.echo(f"… and {len(outcome.left_out) - SHOWN_PATHS} more; `vault-ask status` names them.", err=True)
+    for path, reason in outcome.unread.items():
         click.echo(f"Not indexed: {path} ({reason})", err=True)
     if outcome.interrupted:
         click.echo("Stopped early; the next run goes on from here.", err=True)
@@ -224,6 +237,8 @@ def print_status(status: StatusResponse, *, as_json: bool) -> None:
         click.echo(status.model_dump_json(indent=2))
         return
     _row("Vault", f"{status.vault.name}: {_count(status.notes, 'note')}, {_count(status.chunks, 'chunk')}")
+    for line in _source(status.vault):
+        _row("Source", line)
     _row("Indexed", status.last_indexed or "never")
     _row("Embedding", _embedding(status))
     _row("Answers", _answers(status.generation))
@@ -245,6 +260,28 @@ def _row(label: str, text: str) -> None:
     click.echo(f"{label:10} {text}")
 
 
+def _source(vault: VaultStatus) -> Iterator[str]:
+    """Tell where the notes come from and how fresh they are; of a folder only what is out of the ordinary."""
+    waiting = vault.freshness.waiting
+    if vault.kind == "couchdb":
+        yield "LiveSync CouchDB" + (f", {vault.mode}: {_behind(vault.freshness)}" if vault.mode != "unfollowed" else "")
+    if vault.mode == "waiting":
+        yield vault.message
+    if waiting:
+        yield f"{_count(waiting, 'note waits', 'notes wait')} for pieces that have not arrived"
+
+
+def _behind(freshness: Freshness) -> str:
+    if freshness.lag is None:
+        said = "not known how far behind"
+    else:
+        said = f"{_count(freshness.lag, 'change')} behind" if freshness.lag else "up to date"
+    if freshness.last_change_seen is None:
+        return said
+    ago = (datetime.now(UTC) - datetime.fromisoformat(freshness.last_change_seen)).total_seconds()
+    return f"{said}; last change {_duration(max(0.0, ago))} ago"
+
+
 def _embedding(status: StatusResponse) -> str:
     embedding = status.embedding
     waiting = f"{_count(embedding.waiting, 'note')} waiting for vectors" if embedding.waiting else "every note embedded"
@@ -257,8 +294,8 @@ def _answers(generation: GenerationStatus) -> str:
     return f"{generation.generator} ({'on your machines' if generation.local else 'remote'})"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _count(number: int, noun: str, plural: str = "") -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {plural or f'{noun}s'}"
 
 
 def _place(citation: Citation) -> str:
@@ -271,3 +308,67 @@ def _place(citation: Citation) -> str:
 def _snippet(text: str) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= SNIPPET else flat[: SNIPPET - 1] + "…"
+
+
+def print_files(files: Iterable["Held"], *, as_json: bool, at_once: bool) -> None:
+    """Print a line for each file of the vault as it comes: for programs one JSON object, in UTF-8 whatever the locale.
+
+    `at_once` hands each line on by itself, for a list that comes slowly; a person always gets it so. How many there
+    were goes to standard error, so that standard output is the list and nothing else, in a terminal as in a pipe.
+    """
+    encoding = "utf-8" if as_json else sys.stdout.encoding
+    at_once = at_once or sys.stdout.isatty()
+    states: Counter[str] = Counter()
+    for file in files:
+        line = _json_line(file) if as_json else _file_line(file)
+        sys.stdout.buffer.write(f"{line}\n".encode(encoding, "replace"))
+        if at_once:
+            sys.stdout.buffer.flush()
+        states[file.holding.state] += 1
+    sys.stdout.buffer.flush()
+    if not as_json:
+        click.echo(_files_counted(states), err=True)
+
+
+def print_left_out(left_out: Sequence[str]) -> None:
+    """Tell which files and folders a list could not hold, and why."""
+    for one in left_out:
+        click.echo(f"Left out: {one}", err=True)
+
+
+def print_bytes(content: bytes) -> None:
+    """Hand a file on, byte by byte as it is."""
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
+def _json_line(file: "Held") -> str:
+    holding = file.holding
+    line = {
+        "path": holding.path,
+        "bytes": holding.size,
+        "sha256": file.sha256,
+        "rev": holding.revision,
+        "state": holding.state,
+        "problem": holding.problem,
+    }
+    return _escaped(json.dumps(line, ensure_ascii=False))
+
+
+def _file_line(file: "Held") -> str:
+    holding = file.holding
+    size = "-" if holding.size is None else str(holding.size)
+    fingerprint = f"  {file.sha256 or '-':{SHA256}}" if file.hashed else ""
+    problem = f": {holding.problem}" if holding.problem else ""
+    state = "" if holding.state == "ok" else f"  ({holding.state}{problem})"
+    return _escaped(f"{size:>11}{fingerprint}  {holding.path}{state}")
+
+
+def _files_counted(states: Counter[str]) -> str:
+    others = [f"{count} {state}" for state, count in sorted(states.items()) if state != "ok"]
+    return f"{_count(states.total(), 'file')}{', of them ' if others else ''}{', '.join(others)}."
+
+
+def _escaped(text: str) -> str:
+    """Write what must not be printed as JSON would; in JSON these signs stand in strings only."""
+    return _UNPRINTABLE.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)

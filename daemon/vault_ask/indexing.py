@@ -19,7 +19,7 @@ from vault_ask.index.embedding import Embedder
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.view import Index, Known
 from vault_ask.index.writer import IndexWriter
-from vault_ask.ingest.ingest import Report, checked, content_hash, reclassify
+from vault_ask.ingest.ingest import INCOMPLETE, VANISHED, Report, checked, content_hash, reclassify
 from vault_ask.ingest.plan import Plan, make_plan
 from vault_ask.ingest.progress import Progress, Snapshot
 from vault_ask.ingest.status import idle_rules
@@ -45,9 +45,14 @@ class Outcome:
     interrupted: bool = False
 
     @property
+    def unread(self) -> dict[str, str]:
+        """Notes that could not be read, and why; those that are incomplete are told with the other troubles."""
+        return {path: reason for path, reason in self.report.failed.items() if reason != INCOMPLETE}
+
+    @property
     def failed(self) -> bool:
-        """Whether a note could not be read."""
-        return any(reason != "vanished" for reason in self.report.failed.values())
+        """Whether a note could not be read although it was there."""
+        return any(reason != VANISHED for reason in self.unread.values())
 
 
 def run(settings: Settings, *, rebuild: bool, embed: bool, display: Display) -> Outcome:
@@ -101,6 +106,7 @@ def _known(settings: Settings) -> dict[str, Known]:
 
 
 def _work(workshop: Workshop, stop: Event, *, embed: bool) -> Outcome:
+    workshop.ingest.recall()
     report = workshop.ingest.sweep(stop)
     if embed:
         workshop.backlog.drain(stop)
