@@ -15,7 +15,8 @@ import structlog
 from vault_ask.answering.ask import AskVault, Generators
 from vault_ask.answering.ports import Generator, Turn
 from vault_ask.answering.searching import search_response
-from vault_ask.errors import IndexBusy, IndexDamaged, ModelError, VaultAskError
+from vault_ask.bulletin import Bulletin
+from vault_ask.errors import IndexBusy, IndexDamaged, ModelError, NoIndex, VaultAskError
 from vault_ask.index.embedding import Embedder
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.view import Index
@@ -24,7 +25,7 @@ from vault_ask.ingest.backlog import BacklogState
 from vault_ask.ingest.ingest import reclassify
 from vault_ask.ingest.keeper import Keeper
 from vault_ask.ingest.progress import Snapshot
-from vault_ask.ingest.status import Running, describe
+from vault_ask.ingest.status import Running, Work, describe, index_event
 from vault_ask.ingest.workshop import Tools
 from vault_ask.notes.language import LanguageDetector
 from vault_ask.notes.sensitivity import Rules
@@ -36,8 +37,8 @@ from vault_ask.retrieval.retriever import Retriever
 from vault_ask.scope import OpenScope, PrivateScope, Question, Scope, Sensitivity
 from vault_ask.settings import Settings
 from vault_ask.sources.filesystem import FolderSource
-from vault_ask.sources.port import SourceState, Trouble, VaultSource
-from vault_ask.wire import AnswerEvent, GenerationStatus, SearchResponse, StatusResponse
+from vault_ask.sources.port import SourceState, VaultSource
+from vault_ask.wire import AnswerEvent, GenerationStatus, IndexEvent, SearchResponse, StatusResponse
 
 log = structlog.get_logger()
 
@@ -65,7 +66,17 @@ def make_embedder(settings: Settings, tell: Callable[[str], None] | None = None)
 
 def make_source(settings: Settings) -> VaultSource:
     """Pick the source of notes. Raises ConfigError when no vault is named or the data folder lies inside it."""
-    return FolderSource(settings.vault, data=settings.data)
+    vault = settings.vault
+    if vault.source == "folder" or vault.couchdb.url is None:
+        return FolderSource(vault, data=settings.data)
+    # Late: cryptography and the HTTP client are for those who use them.
+    from vault_ask.sources.couchdb import CouchSource  # noqa: PLC0415
+
+    if vault.source == "couchdb" or vault.path is None:
+        return CouchSource(vault)
+    from vault_ask.sources.choosing import AutoSource  # noqa: PLC0415
+
+    return AutoSource(partial(CouchSource, vault), FolderSource(vault, data=settings.data))
 
 
 def make_rules(settings: Settings) -> Rules:
@@ -81,6 +92,7 @@ def make_tools(settings: Settings, embedder: Embedder | None) -> Tools:
         rules=make_rules(settings),
         chunks=settings.chunks,
         centring=settings.embedding.centring,
+        make_source=partial(make_source, settings),
     )
 
 
@@ -97,6 +109,7 @@ class Library:
         self._closed = False
         self._rules_kept = False
         self._keeping_rules = Lock()
+        self._told_name: str | None = None
 
     def close(self) -> None:
         """End the search threads, each of which closes the connections it read through, and close this thread's.
@@ -112,9 +125,10 @@ class Library:
 
     @property
     def vault_name(self) -> str:
-        """The vault's name in obsidian:// links."""
-        path = self.settings.vault.path
-        return self.settings.vault.name or (path.resolve().name if path else "vault")
+        """The vault's name in obsidian:// links: as configured, as its source told it, or as its place is called."""
+        vault = self.settings.vault
+        named = vault.name or self._told_name or (vault.path.resolve().name if vault.path else None)
+        return named or vault.couchdb.database or "vault"
 
     @cached_property
     def generators(self) -> Generators:
@@ -133,7 +147,7 @@ class Library:
         return AskVault(
             retrieve=self._retrieve_in_thread,
             generators=self.generators,
-            vault_name=self.vault_name,
+            vault_name=lambda: self.vault_name,
             settings=self.settings.models,
             personal_to_remote_model=self.settings.sensitivity.personal_to_remote_model,
         )
@@ -142,6 +156,7 @@ class Library:
         """Retrieve in this thread, under a scope; `how` is as in Retriever.retrieve. Raises NoIndex."""
         self._keep_rules()
         with self.index.open(scope) as view:
+            self._told_name = view.vault_name
             return self.retriever.retrieve(view, question, **how)
 
     def answer(
@@ -164,9 +179,19 @@ class Library:
 
     def describe(self, ceiling: Sensitivity) -> StatusResponse:
         """Describe the index as a command sees it that runs beside the daemon, or without one."""
-        state = SourceState("unfollowed", "This command only looked at the index; a running daemon knows more.")
+        vault = self.settings.vault
+        couchdb = vault.source == "couchdb" or (vault.source == "auto" and vault.couchdb.url is not None)
+        state = SourceState(
+            "unfollowed",
+            "This command only looked at the index; a running daemon knows more.",
+            kind="couchdb" if couchdb else "folder",
+        )
         backlog = BacklogState(rebuild_needed=self._rebuild_needed())
         return describe(self.index, make_rules(self.settings), self._running(source=state, backlog=backlog), ceiling)
+
+    def _learn_name(self) -> None:
+        with suppress(NoIndex), self.index.open(OpenScope(web_allowed=False)) as view:
+            self._told_name = view.vault_name
 
     def _rebuild_needed(self) -> str | None:
         """Tell that the stored vectors are of another model than the configured one, if that one can be asked."""
@@ -209,21 +234,22 @@ class Library:
         *,
         source: SourceState,
         progress: Snapshot | None = None,
+        caught_up: bool = True,
         backlog: BacklogState | None = None,
         retry_in: float | None = None,
         warnings: tuple[str, ...] = (),
-        left_out: tuple[Trouble, ...] = (),
     ) -> Running:
+        self._learn_name()
         return Running(
             vault_name=self.vault_name,
             source=source,
             progress=progress or Snapshot(),
+            caught_up=caught_up,
             backlog=backlog or BacklogState(),
             retry_in=retry_in,
             model=self.settings.embedding.model,
             generation=self._generation(),
             warnings=warnings,
-            left_out=left_out,
         )
 
     def _generation(self) -> GenerationStatus:
@@ -257,7 +283,8 @@ class Daemon(Library):
     def __init__(self, settings: Settings, embedder: Embedder) -> None:
         super().__init__(settings, embedder)
         self._tools = make_tools(settings, embedder)
-        self._keeper = Keeper(self.files, self._tools)
+        self._keeper = Keeper(self.files, self._tools, changed=self._publish)
+        self._bulletins = {ceiling: Bulletin(partial(self._index_event, ceiling)) for ceiling in Sensitivity}
         self._looked = -OFFER_SECONDS
         self._found_models: tuple[str, ...] = ()
 
@@ -297,6 +324,27 @@ class Daemon(Library):
         """Tell how the daemon is doing, as a reader with this ceiling sees it."""
         return await self._in_thread(partial(self.describe, ceiling))
 
+    def events(self, ceiling: Sensitivity) -> AsyncGenerator[IndexEvent, None]:
+        """Tell the state of the index, as a reader with this ceiling sees it: at once, and whenever it changed."""
+        return self._bulletins[ceiling].follow()
+
+    def _publish(self) -> None:
+        for bulletin in self._bulletins.values():
+            bulletin.publish()
+
+    async def _index_event(self, ceiling: Sensitivity) -> IndexEvent:
+        return await self._in_thread(partial(self._index_event_now, ceiling))
+
+    def _index_event_now(self, ceiling: Sensitivity) -> IndexEvent:
+        keeper = self._keeper
+        work = Work(source=self._source_state(), progress=keeper.progress, caught_up=keeper.caught_up)
+        with self._suspecting():
+            return index_event(self.index, work, ceiling)
+
+    def _source_state(self) -> SourceState:
+        state, trouble = self._tools.source.state(), self._keeper.trouble
+        return replace(state, mode="waiting", message=trouble) if trouble else state
+
     def retrieve(self, question: str, *, scope: S, **how: Any) -> Retrieved[S]:  # noqa: ANN401 - passed through
         """Retrieve as a library does, and say so while the index is still being built."""
         with self._suspecting():
@@ -311,14 +359,14 @@ class Daemon(Library):
 
     def describe(self, ceiling: Sensitivity) -> StatusResponse:
         """Describe the running daemon."""
-        keeper, trouble = self._keeper, self._keeper.trouble
+        keeper = self._keeper
         running = self._running(
-            source=SourceState("waiting", trouble) if trouble else self._tools.source.state(),
+            source=self._source_state(),
             progress=keeper.progress,
+            caught_up=keeper.caught_up,
             backlog=keeper.backlog,
             retry_in=keeper.retry_in,
             warnings=(keeper.warning,) if keeper.warning else (),
-            left_out=self._tools.source.problems(),
         )
         with self._suspecting():
             return describe(self.index, self._tools.rules, running, ceiling)

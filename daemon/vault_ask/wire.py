@@ -187,12 +187,26 @@ class IndexProgress(Message):
     seconds_left: float | None
 
 
+class Freshness(Message):
+    """How far the index is behind the vault. Times are UTC, such as 2026-05-01T10:00:00+00:00.
+
+    A caller who may not see personal notes is told of the visible index alone: null, null and 0 for the rest.
+    """
+
+    lag: int | None = Field(description="Changes the vault holds that were not taken yet; null where nobody can tell.")
+    last_change_seen: str | None = Field(description="When the vault last told of a change.")
+    last_change_indexed: str | None = Field(description="When a note was last stored in the index.")
+    waiting: int = Field(description="Notes whose newest version is not whole yet; the one before it is searched.")
+
+
 class VaultStatus(Message):
     """The vault as the source sees it."""
 
     name: str
+    kind: Literal["folder", "couchdb"]
     mode: str
     message: str
+    freshness: Freshness
 
 
 class EmbeddingStatus(Message):
@@ -233,6 +247,23 @@ class StatusResponse(Message):
     warnings: tuple[str, ...]
 
 
+class IndexEvent(Message):
+    """The whole state of the index, sent when something about it changed. It names no note.
+
+    A caller who may not see personal notes is told no figures of the work, since those count every note.
+    """
+
+    type: Literal["index"] = "index"
+    progress: IndexProgress
+    freshness: Freshness
+    notes: int
+    chunks: int
+    waiting: int = Field(description="Notes that are found by words alone until their vectors are made.")
+    last_indexed: str | None
+    mode: str = Field(description="How changes reach the index: watching, polling, waiting or stopped.")
+    message: str = Field(description="The same in a sentence; while waiting, why.")
+
+
 class HealthResponse(Message):
     """Alive, and nothing more: told to anyone."""
 
@@ -258,3 +289,4 @@ class WireRoot(Message):
     health_response: HealthResponse
     error_response: ErrorResponse
     event: AnswerEvent
+    index_event: IndexEvent

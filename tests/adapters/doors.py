@@ -3,14 +3,15 @@
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 
 import httpx
 import uvicorn
 
-from vault_ask.adapters.http import make_http, uvicorn_options
+from vault_ask.adapters.http import Doors, make_http, uvicorn_options
 from vault_ask.answering.ports import Turn
+from vault_ask.bulletin import Bulletin
 from vault_ask.scope import Question, Scope, Sensitivity
 from vault_ask.settings import ServerSettings
 from vault_ask.wire import (
@@ -19,8 +20,10 @@ from vault_ask.wire import (
     DeltaEvent,
     DoneEvent,
     EmbeddingStatus,
+    Freshness,
     GenerationStatus,
     GroundingEvent,
+    IndexEvent,
     IndexProgress,
     NoteProblem,
     SearchHit,
@@ -83,10 +86,21 @@ PACED: tuple[AnswerEvent | float, ...] = (
 """Half a minute of work, a token every 20 ms."""
 STATUS = StatusResponse(
     version="0.1.0",
-    vault=VaultStatus(name="Sample", mode="watching", message="Changes are noticed at once."),
+    vault=VaultStatus(
+        name="Sample",
+        kind="folder",
+        mode="watching",
+        message="Changes are noticed at once.",
+        freshness=Freshness(
+            lag=None,
+            last_change_seen="2026-05-01T09:59:58+00:00",
+            last_change_indexed="2026-05-01T10:00:00+00:00",
+            waiting=0,
+        ),
+    ),
     notes=1204,
     chunks=4810,
-    last_indexed="2026-05-01T10:00:00Z",
+    last_indexed="2026-05-01T10:00:00+00:00",
     progress=IndexProgress(phase="idle", done=0, total=0, rate=0, seconds_left=None),
     embedding=EmbeddingStatus(
         model="multilingual-e5-small",
@@ -104,6 +118,7 @@ STATUS = StatusResponse(
     rules={},
     warnings=(),
 )
+INDEXING = IndexProgress(phase="indexing", done=1240, total=3000, rate=20, seconds_left=120)
 PROBLEM = NoteProblem(path="Trip.md", code="frontmatter", message="The frontmatter cannot be read.", line=2)
 
 
@@ -134,6 +149,10 @@ class ScriptedDoors:
     scripts: dict[str, Script] = field(default_factory=dict)
     state: StatusResponse = STATUS
     search_error: Exception | None = None
+    events_error: Exception | None = None
+    followed: list[Sensitivity] = field(default_factory=list)
+    following: int = 0
+    presented: int = 0
     vault_name: str = "Sample"
     asked: list[Asked] = field(default_factory=list)
     searched: list[tuple[str, Scope, int, str]] = field(default_factory=list)
@@ -144,6 +163,10 @@ class ScriptedDoors:
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _gates: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = field(default_factory=list)
     _go: int = 0
+    _bulletin: Bulletin[StatusResponse] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._bulletin = Bulletin(self._present)
 
     async def answer(
         self, question: Question, *, scope: Scope, history: tuple[Turn, ...], note: str | None
@@ -219,17 +242,74 @@ class ScriptedDoors:
         del ceiling
         return self.state
 
+    def become(self, state: StatusResponse) -> None:
+        """Be in another state from now on, and tell those who follow."""
+        self.state = state
+        self._bulletin.publish()
+
+    async def events(self, ceiling: Sensitivity) -> AsyncGenerator[IndexEvent, None]:
+        if self.events_error:
+            raise self.events_error
+        self._count_reader(1, ceiling)
+        try:
+            async with aclosing(self._bulletin.follow()) as states:
+                async for state in states:
+                    yield event_of(state)
+        finally:
+            self._count_reader(-1)
+
+    async def _present(self) -> StatusResponse:
+        if self.events_error:
+            raise self.events_error
+        with self._changed:
+            self.presented += 1
+            self._changed.notify_all()
+        return self.state
+
+    def _count_reader(self, step: int, *ceiling: Sensitivity) -> None:
+        with self._changed:
+            self.following += step
+            self.followed.extend(ceiling)
+            self._changed.notify_all()
+
+
+def event_of(state: StatusResponse) -> IndexEvent:
+    """Tell in short what a status tells at length."""
+    return IndexEvent(
+        progress=state.progress,
+        freshness=state.vault.freshness,
+        notes=state.notes,
+        chunks=state.chunks,
+        waiting=state.embedding.waiting,
+        last_indexed=state.last_indexed,
+        mode=state.vault.mode,
+        message=state.vault.message,
+    )
+
+
+def now_at(
+    *, mode: str = "watching", message: str = "", progress: IndexProgress = STATUS.progress, lag: int | None = None
+) -> StatusResponse:
+    """Give a state of the sample vault."""
+    freshness = STATUS.vault.freshness.model_copy(update={"lag": lag})
+    vault = STATUS.vault.model_copy(update={"mode": mode, "message": message, "freshness": freshness})
+    return STATUS.model_copy(update={"vault": vault, "progress": progress})
+
 
 TOKEN = "correct-horse-battery-staple"
 
 
 @contextmanager
 def serving(
-    doors: ScriptedDoors, *, token: str | None = None, server: ServerSettings | None = None
+    doors: Doors,
+    *,
+    token: str | None = None,
+    server: ServerSettings | None = None,
+    ceiling: Sensitivity = Sensitivity.PERSONAL,
 ) -> Iterator[httpx.URL]:
     """Serve the real application with a real server on a free port."""
     settings = (server or ServerSettings()).model_copy(update={"port": 0})
-    app = make_http(doors, server=settings, ceiling=Sensitivity.PERSONAL, token=token)
+    app = make_http(doors, server=settings, ceiling=ceiling, token=token)
     running = uvicorn.Server(uvicorn.Config(app, **uvicorn_options(settings)))
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from adapters.doors import (
     DONE,
+    INDEXING,
     PROBLEM,
     RENT,
     SIMPLE,
@@ -17,11 +18,13 @@ from adapters.doors import (
     TOKEN,
     ScriptedDoors,
     grounding_event,
+    now_at,
     serving,
     source,
     sources_event,
 )
 from vault_ask.answering.ports import Turn
+from vault_ask.errors import IndexBusy
 from vault_ask.scope import OpenScope, PrivateScope
 from vault_ask.wire import DeltaEvent, DoneEvent, ErrorEvent, IndexProgress, SourcesEvent, WebEvent, WebResult
 
@@ -95,6 +98,10 @@ SCRIPTS = {
         ErrorEvent(code="x", message=EVIL, retry=True),
     ),
 }
+
+
+SIGHT = """({hidden}) => { Object.defineProperty(document, 'hidden', {get: () => hidden, configurable: true});
+    document.dispatchEvent(new Event('visibilitychange')) }"""
 
 
 @pytest.fixture(scope="module")
@@ -426,7 +433,7 @@ def test_the_token_is_asked_for_once_and_stays_out_of_sight(browser: Browser, do
 def test_the_banner_shows_how_far_indexing_is(page: Page, doors: ScriptedDoors) -> None:
     doors.state = STATUS.model_copy(
         update={
-            "progress": IndexProgress(phase="indexing", done=1240, total=3000, rate=20, seconds_left=120),
+            "progress": INDEXING,
             "problems": (PROBLEM,),
             "problem_count": 1,
             "warnings": ("`Privat/**` matches no note.",),
@@ -438,7 +445,61 @@ def test_the_banner_shows_how_far_indexing_is(page: Page, doors: ScriptedDoors) 
     expect(page.locator("#care summary")).to_have_text("2 things to look at in your vault")
     page.click("#care summary")
     expect(page.locator("#care")).to_contain_text("Trip.md, line 2: The frontmatter cannot be read.")
-    doors.state = STATUS
+    doors.become(STATUS)
+    expect(page.locator("#banner")).to_be_hidden()
+
+
+WAITING = IndexProgress(phase="waiting", done=0, total=0, rate=0, seconds_left=None)
+UNREACHABLE = now_at(mode="waiting", message="The vault's CouchDB cannot be reached.", progress=WAITING)
+
+
+def test_a_line_tells_of_work_delay_and_absence_as_they_come_and_is_gone_when_all_is_well(
+    page: Page, doors: ScriptedDoors
+) -> None:
+    line = page.locator("#banner")
+    doors.become(now_at(progress=INDEXING))
+    expect(line).to_contain_text("Indexing notes: 1,240 of 3,000")
+    doors.become(now_at(lag=3))
+    expect(line).to_have_text("3 changes behind your vault.")
+    doors.become(UNREACHABLE)
+    expect(line).to_have_text(
+        re.compile(r"The vault's CouchDB cannot be reached\. Answers come from the index as of .*2026")
+    )
+    expect(page.locator("#banner-bar")).to_be_hidden()
+    assert no_sideways_scroll(page)
+    doors.become(STATUS.model_copy(update={"notes": 1205}))
+    expect(line).to_be_hidden()
+    expect(page.locator("#summary")).to_have_text("1,205 notes")
+
+
+def test_the_page_comes_back_to_the_news_after_the_connection_was_lost(page: Page, doors: ScriptedDoors) -> None:
+    doors.wait_until(lambda d: d.following == 1)
+    doors.events_error = IndexBusy("The index is being exchanged.")
+    doors.become(now_at(lag=3))
+    doors.wait_until(lambda d: d.following == 0)
+    doors.events_error = None
+    doors.wait_until(lambda d: d.following == 1)
+    expect(page.locator("#banner")).to_have_text("3 changes behind your vault.")
+
+
+def test_a_page_out_of_sight_lets_its_place_go_and_follows_again_when_it_is_seen(
+    page: Page, doors: ScriptedDoors
+) -> None:
+    doors.wait_until(lambda d: d.following == 1)
+    page.evaluate(SIGHT, {"hidden": True})
+    doors.wait_until(lambda d: d.following == 0)
+    doors.become(UNREACHABLE)
+    page.evaluate(SIGHT, {"hidden": False})
+    expect(page.locator("#banner")).to_contain_text("cannot be reached")
+    doors.wait_until(lambda d: d.following == 1)
+
+
+def test_where_no_place_is_left_the_status_tells_the_same(page: Page, doors: ScriptedDoors) -> None:
+    page.route("**/api/events", lambda route: route.fulfill(status=503, json={"code": "x", "message": "Full."}))
+    doors.become(now_at(progress=INDEXING))
+    page.reload()
+    expect(page.locator("#banner")).to_contain_text("Indexing notes: 1,240 of 3,000")
+    doors.become(STATUS)
     expect(page.locator("#banner")).to_be_hidden()
 
 

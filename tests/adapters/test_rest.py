@@ -337,6 +337,6 @@ async def test_status_health_and_schema_are_served(http: httpx.AsyncClient) -> N
     start = await http.get("/")
     assert status.json()["notes"] == 1204
     assert health.status_code == 200
-    assert set(schema["paths"]) == {"/api/ask", "/api/search", "/api/status", "/api/session"}
+    assert set(schema["paths"]) == {"/api/ask", "/api/search", "/api/status", "/api/events", "/api/session"}
     assert "text/event-stream" in schema["paths"]["/api/ask"]["post"]["responses"]["200"]["content"]
     assert start.headers["location"] == "/chat"

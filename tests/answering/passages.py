@@ -84,7 +84,7 @@ def vault_of(
     return AskVault(
         retrieve=retrieve,
         generators=Generators(configured, personal, ExtractiveGenerator(embedder=None)),
-        vault_name="My vault",
+        vault_name=lambda: "My vault",
         settings=ModelSettings(**settings),  # type: ignore[arg-type]
         personal_to_remote_model=to_remote,
     )

@@ -2,6 +2,7 @@ import signal
 import socket
 import threading
 import time
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -81,6 +82,17 @@ def test_it_ends_in_time_while_it_embeds_and_somebody_reads_a_stream(commands: M
         reader.join(30)
         assert served.process.returncode == 0
         assert "Traceback" not in served.said
+
+
+def test_a_reader_of_events_does_not_hold_up_the_end(library: Commands) -> None:
+    with library.serving() as served, httpx.stream("GET", f"{served.address}/api/events", timeout=30) as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == "event: index"
+        assert stopped(served) < ENDS_WITHIN
+        assert served.process.returncode == 0
+        assert "Traceback" not in served.said
+        with suppress(httpx.TransportError):
+            assert [line for line in lines if line.startswith("event: ") and line != "event: index"] == []
 
 
 def test_a_port_that_is_taken_is_one_sentence(library: Commands) -> None:

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from vault_ask.answering.ports import Turn
 from vault_ask.scope import Question, Scope, Sensitivity
-from vault_ask.wire import AnswerEvent, SearchResponse, StatusResponse
+from vault_ask.wire import AnswerEvent, IndexEvent, SearchResponse, StatusResponse
 
 
 class Doors(Protocol):
@@ -33,4 +33,11 @@ class Doors(Protocol):
 
     async def status(self, ceiling: Sensitivity) -> StatusResponse:
         """Tell how the daemon is doing, counted as a reader with this ceiling would see it."""
+        ...
+
+    def events(self, ceiling: Sensitivity) -> AsyncGenerator[IndexEvent, None]:
+        """Yield the state of the index at once, and again whenever what this ceiling sees of it changed; never ends.
+
+        A reader who is slow gets the newest state next, not those in between. Raises a VaultAskError.
+        """
         ...

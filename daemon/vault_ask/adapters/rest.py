@@ -5,20 +5,23 @@ They decide nothing: `scope.decide` makes the scope, the core answers, `guard` h
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine
+from contextlib import aclosing, suppress
+from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
+from sse_starlette.sse import EventSourceResponse
 from starlette.types import Receive
 
 from vault_ask.adapters.auth import COOKIE, SESSION_SECONDS
 from vault_ask.adapters.doors import Doors
-from vault_ask.adapters.failures import event_response
+from vault_ask.adapters.failures import event_response, refusal
 from vault_ask.adapters.guard import HEALTH, SESSION, Guard
 from vault_ask.adapters.sse import event_stream, follow
 from vault_ask.answering.collect import collect
 from vault_ask.answering.ports import Turn
-from vault_ask.errors import BadRequest
+from vault_ask.errors import BadRequest, VaultAskError
 from vault_ask.scope import Question, Scope, Sensitivity, decide
 from vault_ask.wire import (
     AnswerEvent,
@@ -27,6 +30,7 @@ from vault_ask.wire import (
     ErrorEvent,
     ErrorResponse,
     HealthResponse,
+    IndexEvent,
     SearchRequest,
     SearchResponse,
     SessionRequest,
@@ -36,12 +40,22 @@ from vault_ask.wire import (
 T = TypeVar("T")
 _CALLER_LEFT = 499
 """What nginx logs for such a request; nobody receives it."""
+MAX_READERS = 50
+"""Readers of /api/events at the same time: each holds a connection for as long as it likes."""
+_READERS_RETRY_SECONDS = 30
 _REFUSED: dict[int | str, dict[str, Any]] = {"default": {"model": ErrorResponse}}
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Server-sent events `sources`, `delta`, `web`, `grounding`, then one `done` or `error`, with "
         "comments to keep the connection open. A caller whose Accept header prefers application/json gets one "
         "AskResponse instead; a caller that names neither, or accepts anything, gets the stream.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+_EVENTS: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Server-sent events `index`, each an IndexEvent: one at once, then one whenever that state "
+        "changed, at most four a second, with comments to keep the connection open.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }
 }
@@ -55,6 +69,7 @@ class Rest:
         self._ceiling = ceiling
         self._guard = guard
         self._places = asyncio.Semaphore(max_concurrent_answers)
+        self._readers = 0
 
     def router(self) -> APIRouter:
         """Make the router; bound methods are the routes."""
@@ -65,6 +80,7 @@ class Rest:
         add("/api/search", self.search, methods=["POST"], response_model=SearchResponse, name="search_by_body")
         add("/api/search", self.search_by_query, methods=["GET"], response_model=SearchResponse)
         add("/api/status", self.status, methods=["GET"], response_model=StatusResponse)
+        add("/api/events", self.events, methods=["GET"], responses=_EVENTS, response_class=EventSourceResponse)
         add(SESSION, self.session, methods=["POST"], status_code=204, response_class=Response)
         return router
 
@@ -104,6 +120,20 @@ class Rest:
         """Tell how the daemon is doing."""
         return await self._doors.status(self._ceiling)
 
+    async def events(self) -> Response:
+        """Tell how the index is doing, now and whenever that changes."""
+        if self._readers >= MAX_READERS:
+            return refusal(
+                HTTPStatus.SERVICE_UNAVAILABLE,
+                "too_many_readers",
+                f"{MAX_READERS} clients follow the index already. Close one, or try again later; /api/status tells the "
+                "same.",
+                {"Retry-After": str(_READERS_RETRY_SECONDS)},
+            )
+        events = self._doors.events(self._ceiling)
+        # The first is had before anything is sent, so that a failure is still an answer of its own.
+        return event_stream(self._counted(await anext(events), events))
+
     async def session(self, body: SessionRequest, request: Request) -> Response:
         """Trade the token for a cookie that scripts cannot read, so that /chat can ask without keeping the token."""
         if self._guard.keys.token is None:
@@ -121,6 +151,21 @@ class Rest:
             secure=request.headers.get("origin", "").startswith("https:"),
         )
         return response
+
+    async def _counted(
+        self, first: IndexEvent, rest: AsyncGenerator[IndexEvent, None]
+    ) -> AsyncGenerator[IndexEvent, None]:
+        """Pass a reader's events on, and count the reader for as long as it reads."""
+        self._readers += 1
+        try:
+            # Where it cannot be told any more the stream ends, and who comes back is told why.
+            with suppress(VaultAskError):
+                async with aclosing(rest):
+                    yield first
+                    async for event in rest:
+                        yield event
+        finally:
+            self._readers -= 1
 
     def _answer(self, body: AskRequest) -> AsyncGenerator[AnswerEvent, None]:
         history = tuple(Turn(role=turn.role, text=turn.text) for turn in body.history)

@@ -1,4 +1,4 @@
-"""The life of one answer: it waits its turn, is followed event by event, and stops when nobody listens any more.
+"""The life of a stream: an answer waits its turn, is followed event by event, and stops when nobody listens any more.
 
 Knows events and clients that leave; nothing about what the events say.
 """
@@ -15,7 +15,7 @@ from sse_starlette.sse import EventSourceResponse
 
 from vault_ask.adapters.failures import error_event, log_unexpected
 from vault_ask.answering.collect import INCOMPLETE
-from vault_ask.wire import AnswerEvent, DoneEvent, ErrorEvent
+from vault_ask.wire import AnswerEvent, DoneEvent, ErrorEvent, IndexEvent
 
 KEEPALIVE_SECONDS = 15.0
 STOP_SECONDS = 2.0
@@ -77,7 +77,7 @@ async def _stop(worker: asyncio.Task[None]) -> None:
 
 
 def event_stream(
-    events: AsyncGenerator[AnswerEvent, None], *, keepalive_seconds: float = KEEPALIVE_SECONDS
+    events: AsyncGenerator[AnswerEvent | IndexEvent, None], *, keepalive_seconds: float = KEEPALIVE_SECONDS
 ) -> EventSourceResponse:
     """Send events as a stream: the event's name is its `type`, its data the JSON of the whole event."""
     return EventSourceResponse(
@@ -89,7 +89,7 @@ def event_stream(
     )
 
 
-async def _frames(events: AsyncGenerator[AnswerEvent, None]) -> AsyncGenerator[ServerSentEvent, None]:
+async def _frames(events: AsyncGenerator[AnswerEvent | IndexEvent, None]) -> AsyncGenerator[ServerSentEvent, None]:
     async with aclosing(events):
         async for event in events:
             yield ServerSentEvent(event.model_dump_json(), event=event.type, sep=LINE_END)

@@ -57,7 +57,7 @@ class AskVault:
         *,
         retrieve: Retrieve,
         generators: Generators,
-        vault_name: str,
+        vault_name: Callable[[], str],
         settings: ModelSettings,
         personal_to_remote_model: bool,
         thresholds: Thresholds = DEFAULT,
@@ -163,7 +163,7 @@ class AskVault:
         except VaultAskError as error:
             yield _error(error)
             return
-        citations = ground(wording.text, wording.marks, wording.quotes, context.hits, self._vault_name)
+        citations = ground(wording.text, wording.marks, wording.quotes, context.hits, self._vault_name())
         yield GroundingEvent(citations=citations, removed=wording.removed, refused=False)
         yield DoneEvent(seconds=self._clock() - asked.started, finish="length" if wording.cut_short else "stop")
 
@@ -204,7 +204,7 @@ class AskVault:
                 "models.context_tokens to what its server is started with."
             )
         return SourcesEvent(
-            sources=sources(context.hits, self._vault_name),
+            sources=sources(context.hits, self._vault_name()),
             silent=silent,
             personal_included=isinstance(plan.scope, PrivateScope),
             generator=plan.generator.name,

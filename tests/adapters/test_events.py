@@ -1,0 +1,241 @@
+"""`/api/events` from a real server: who may follow, what comes when, and what is left when a reader goes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import anyio
+import httpx
+import pytest
+
+from adapters.doors import INDEXING, PATIENCE, STATUS, TOKEN, ScriptedDoors, event_of, now_at, serving
+from vault_ask.adapters import rest
+from vault_ask.bulletin import Bulletin
+from vault_ask.errors import SourceUnreachable
+from vault_ask.scope import Sensitivity
+from vault_ask.wire import IndexEvent
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def doors() -> ScriptedDoors:
+    return ScriptedDoors()
+
+
+@pytest.fixture
+async def http(doors: ScriptedDoors) -> AsyncIterator[httpx.AsyncClient]:
+    with serving(doors) as url:
+        async with httpx.AsyncClient(base_url=url, timeout=PATIENCE) as client:
+            yield client
+
+
+@asynccontextmanager
+async def following(http: httpx.AsyncClient) -> AsyncIterator[AsyncIterator[IndexEvent]]:
+    """Follow the index for the time of a block."""
+    async with http.stream("GET", "/api/events") as stream:
+        assert stream.status_code == 200
+        yield events_of(stream)
+
+
+async def events_of(stream: httpx.Response) -> AsyncIterator[IndexEvent]:
+    async for line in stream.aiter_lines():
+        if line.startswith("data: "):
+            yield IndexEvent.model_validate_json(line.removeprefix("data: "))
+
+
+async def settled(doors: ScriptedDoors, readers: int) -> None:
+    await asyncio.to_thread(doors.wait_until, lambda d: d.following == readers)
+
+
+async def test_the_present_state_comes_at_once_and_the_next_one_when_it_changed(
+    http: httpx.AsyncClient, doors: ScriptedDoors
+) -> None:
+    async with following(http) as events:
+        with anyio.fail_after(PATIENCE):
+            assert await anext(events) == event_of(STATUS)
+            doors.become(now_at(progress=INDEXING))
+            assert (await anext(events)).progress == INDEXING
+            doors.become(STATUS)
+            assert await anext(events) == event_of(STATUS)
+    assert doors.followed == [Sensitivity.PERSONAL]
+
+
+async def test_it_is_a_stream_of_named_events_that_no_proxy_keeps(http: httpx.AsyncClient) -> None:
+    async with http.stream("GET", "/api/events?since=3&anything=else") as stream:
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        assert (stream.headers["cache-control"], stream.headers["x-accel-buffering"]) == ("no-store", "no")
+        assert await anext(stream.aiter_lines()) == "event: index"
+
+
+async def test_a_state_that_looks_the_same_is_not_told_again(http: httpx.AsyncClient, doors: ScriptedDoors) -> None:
+    async with following(http) as events:
+        await anext(events)
+        doors.become(STATUS)
+        await asyncio.to_thread(doors.wait_until, lambda d: d.presented == 2)
+        doors.become(now_at(lag=1))
+        assert (await anext(events)).freshness.lag == 1
+
+
+async def test_other_methods_open_no_stream(http: httpx.AsyncClient, doors: ScriptedDoors) -> None:
+    for method in ("HEAD", "DELETE"):
+        assert (await http.request(method, "/api/events")).status_code == 405
+    assert doors.followed == []
+
+
+async def test_the_token_is_needed_where_one_is_set(doors: ScriptedDoors) -> None:
+    with serving(doors, token=TOKEN) as url:
+        async with httpx.AsyncClient(base_url=url, timeout=PATIENCE) as http:
+            assert (await http.get("/api/events")).json()["code"] == "token_needed"
+            assert (await http.get("/api/events", headers={"Authorization": "Bearer no"})).status_code == 401
+            assert (await http.post("/api/session", json={"token": TOKEN})).status_code == 204
+            async with following(http) as events:
+                assert await anext(events) == event_of(STATUS)
+            http.cookies.clear()
+            http.headers["Authorization"] = f"Bearer {TOKEN}"
+            async with following(http) as events:
+                assert await anext(events) == event_of(STATUS)
+    assert len(doors.followed) == 2
+
+
+async def test_another_sites_page_may_not_follow(http: httpx.AsyncClient, doors: ScriptedDoors) -> None:
+    refused = await http.get("/api/events", headers={"Origin": "https://elsewhere.example"})
+    assert (refused.status_code, refused.json()["code"]) == (403, "foreign_origin")
+    assert doors.followed == []
+
+
+async def test_who_leaves_frees_a_place_and_one_too_many_is_told_so(
+    http: httpx.AsyncClient, doors: ScriptedDoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rest, "MAX_READERS", 3)
+    async with AsyncExitStack() as others:
+        readers = [await others.enter_async_context(following(http)) for _ in range(2)]
+        for reader in readers:
+            await anext(reader)
+        async with following(http) as events:
+            await anext(events)
+            refused = await http.get("/api/events")
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "30")
+            assert refused.json()["message"].startswith("3 clients follow the index already.")
+        await settled(doors, 2)
+        async with following(http) as events:
+            assert await anext(events) == event_of(STATUS)
+    await settled(doors, 0)
+
+
+async def test_what_cannot_be_told_is_an_answer_of_its_own(http: httpx.AsyncClient, doors: ScriptedDoors) -> None:
+    doors.events_error = SourceUnreachable("The vault is away.")
+    refused = await http.get("/api/events")
+    assert (refused.status_code, refused.json()) == (
+        503,
+        {"code": "source_unreachable", "message": "The vault is away."},
+    )
+    doors.events_error = None
+    async with following(http) as events:
+        await anext(events)
+        doors.events_error = SourceUnreachable("The vault is away.")
+        doors.become(now_at(lag=1))
+        assert [event async for event in events] == []
+    await settled(doors, 0)
+
+
+class Counter:
+    """A state that is a number, and how often it was asked for."""
+
+    def __init__(self) -> None:
+        self.value = 0
+        self.made = 0
+
+    async def make(self) -> int:
+        self.made += 1
+        return self.value
+
+
+async def test_a_reader_gets_the_newest_state_however_many_came_between() -> None:
+    counter = Counter()
+    bulletin = Bulletin(counter.make, pause=0.05)
+    reader = bulletin.follow()
+    assert await anext(reader) == 0
+
+    def publish() -> None:
+        for number in range(1, 2001):
+            counter.value = number
+            bulletin.publish()
+
+    publishing = asyncio.create_task(asyncio.to_thread(publish))
+    seen = []
+    with anyio.fail_after(PATIENCE):
+        async for state in reader:
+            seen.append(state)
+            if state == 2000:
+                break
+    await publishing
+    await reader.aclose()
+    assert len(seen) < 20
+    assert counter.made <= len(seen) + 2
+
+
+async def test_one_state_is_made_for_all_readers_and_none_for_nobody() -> None:
+    counter = Counter()
+    bulletin = Bulletin(counter.make, pause=0.01)
+    bulletin.publish()
+    readers = [bulletin.follow() for _ in range(20)]
+    assert await asyncio.gather(*(anext(reader) for reader in readers)) == [0] * 20
+    waiting = [asyncio.create_task(anext(reader)) for reader in readers]
+    await anyio.wait_all_tasks_blocked()
+    counter.value = 7
+    bulletin.publish()
+    with anyio.fail_after(PATIENCE):
+        assert await asyncio.gather(*waiting) == [7] * 20
+    assert counter.made <= 4
+    for reader in readers:
+        await reader.aclose()
+
+
+async def test_states_come_no_faster_than_the_pause() -> None:
+    counter = Counter()
+    bulletin = Bulletin(counter.make, pause=0.2)
+    reader = bulletin.follow()
+    await anext(reader)
+    started = asyncio.get_running_loop().time()
+    for number in range(1, 4):
+        counter.value = number
+        bulletin.publish()
+        with anyio.fail_after(PATIENCE):
+            assert await anext(reader) == number
+    assert asyncio.get_running_loop().time() - started >= 3 * 0.2 - 0.05
+    await reader.aclose()
+
+
+async def test_a_state_that_is_slow_to_make_leaves_most_of_the_time_to_others() -> None:
+    counter = Counter()
+
+    async def make_slowly() -> int:
+        await asyncio.sleep(0.05)
+        return await counter.make()
+
+    bulletin = Bulletin(make_slowly, pause=0.01)
+    reader = bulletin.follow()
+    await anext(reader)
+    started = asyncio.get_running_loop().time()
+    counter.value = 1
+    bulletin.publish()
+    with anyio.fail_after(PATIENCE):
+        assert await anext(reader) == 1
+    assert asyncio.get_running_loop().time() - started >= 9 * 0.05
+    await reader.aclose()
+
+
+async def test_a_new_reader_need_not_wait_out_the_pause() -> None:
+    counter = Counter()
+    bulletin = Bulletin(counter.make, pause=PATIENCE * 4)
+    first, second = bulletin.follow(), bulletin.follow()
+    with anyio.fail_after(PATIENCE):
+        assert await anext(first) == 0
+        bulletin.publish()
+        resting = asyncio.create_task(anext(first))
+        await anyio.wait_all_tasks_blocked()
+        assert await anext(second) == 0
+    resting.cancel()
+    await asyncio.wait({resting})
+    assert counter.made == 1
