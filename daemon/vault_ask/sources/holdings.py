@@ -12,17 +12,17 @@ from dataclasses import dataclass
 
 from vault_ask.errors import DocumentVanished, SourceUnreachable
 from vault_ask.sources.port import Holding, Trouble, Unread
-from vault_ask.sources.reading import _open, _Opened, _root, _translated
-from vault_ask.sources.selection import Selection, _matches, is_note_name, name_text, path_parts, shown_names
+from vault_ask.sources.reading import Opened, open_note, open_root, vault_errors
+from vault_ask.sources.selection import Selection, is_note_name, matches_any, name_text, path_parts, shown_names
 from vault_ask.sources.survey import Surveyor
 from vault_ask.sources.walk import (
-    _EFFECTIVE,
-    _GONE,
-    _OPEN_FOLDER,
-    _below,
-    _printable,
+    EFFECTIVE,
+    GONE,
+    OPEN_FOLDER,
     away,
+    below,
     is_within,
+    printable,
     revision,
     unreachable,
 )
@@ -42,9 +42,9 @@ class FileSelection(Selection):
         """Whether the file at this path belongs to the vault for us; its folders are taken for granted."""
         name = path.rpartition("/")[2]
         # As a note of that name would be: not hidden, and not the unfinished twin of another file.
-        if not is_note_name(f"{name}.md") or _TEMPORARY.search(name) or _matches(self.exclude, path):
+        if not is_note_name(f"{name}.md") or _TEMPORARY.search(name) or matches_any(self.exclude, path):
             return False
-        return self.include is None or _matches(self.include, path)
+        return self.include is None or matches_any(self.include, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Holdings:
     def _look(self, folder: _Folder) -> list[Holding | _Folder]:
         try:
             # The descriptor, not the path, is listed: a folder swapped for a link out of the vault is not entered.
-            handle = os.open(folder.disk, _OPEN_FOLDER | (os.O_NOFOLLOW if folder.path else 0))
+            handle = os.open(folder.disk, OPEN_FOLDER | (os.O_NOFOLLOW if folder.path else 0))
             try:
                 with os.scandir(handle) as items:
                     return self._sorted_out(folder, list(items), handle)
@@ -96,7 +96,7 @@ class Holdings:
         except OSError as error:
             if away(error) or not folder.path:
                 raise unreachable(error) from error
-            if error.errno not in _GONE:
+            if error.errno not in GONE:
                 self._trouble(folder.path, "the folder cannot be opened")
             return []
 
@@ -108,7 +108,7 @@ class Holdings:
             )
         texts = dict(self._texts(folder, items))
         shown = shown_names(texts)
-        found = (self._found(folder, item, _below(folder.path, shown[text]), handle) for text, item in texts.items())
+        found = (self._found(folder, item, below(folder.path, shown[text]), handle) for text, item in texts.items())
         return [one for one in found if one is not None]
 
     def _texts(self, folder: _Folder, items: list[os.DirEntry[str]]) -> Iterator[tuple[str, os.DirEntry[str]]]:
@@ -117,20 +117,20 @@ class Holdings:
                 yield name_text(item.name), item
             except ValueError as error:
                 if not item.name.startswith("."):
-                    self._trouble(_below(folder.path, item.name), str(error))
+                    self._trouble(below(folder.path, item.name), str(error))
 
     def _found(self, folder: _Folder, item: os.DirEntry[str], path: str, handle: int) -> Holding | _Folder | None:
         try:
             if item.is_symlink():
-                self._link(_below(folder.disk, item.name), path)
+                self._link(below(folder.disk, item.name), path)
             elif item.is_dir(follow_symlinks=False):
-                return _Folder(path, _below(folder.disk, item.name)) if self._files.enters(path) else None
+                return _Folder(path, below(folder.disk, item.name)) if self._files.enters(path) else None
             elif self._files.takes(path):
                 return self._file(item, path, handle)
         except OSError as error:
             if away(error):
                 raise
-            if error.errno not in _GONE:
+            if error.errno not in GONE:
                 self._trouble(path, "it cannot be looked at")
         return None
 
@@ -139,7 +139,7 @@ class Holdings:
         if not stat.S_ISREG(status.st_mode):
             self._trouble(path, "it is a pipe, socket or device")
             return None
-        if os.access(item.name, os.R_OK, dir_fd=handle, effective_ids=_EFFECTIVE):
+        if os.access(item.name, os.R_OK, dir_fd=handle, effective_ids=EFFECTIVE):
             return Holding(path, revision(status), status.st_size)
         return Holding(path, revision(status), status.st_size, "incomplete", "it cannot be opened")
 
@@ -149,7 +149,7 @@ class Holdings:
             self._trouble(path, "the link leads out of the vault")
 
     def _trouble(self, path: str, reason: str) -> None:
-        self.troubles.append(Trouble(_printable(path), reason))
+        self.troubles.append(Trouble(printable(path), reason))
 
 
 def read_file(root: str, path: str, files: FileSelection) -> bytes | Unread:
@@ -161,7 +161,7 @@ def read_file(root: str, path: str, files: FileSelection) -> bytes | Unread:
     if parts is None or not files.lists(path):
         return _no_such_file(path)
     try:
-        with _translated(), _root(root) as top:
+        with vault_errors(), open_root(root) as top:
             try:
                 return _read(top, root, parts, files)
             except PermissionError:
@@ -177,14 +177,14 @@ class _TooLargeError(Exception):
 
 
 def _read(top: int, root: str, parts: list[str], files: FileSelection) -> bytes:
-    content, steady = _read_once(_open(top, root, parts), files)
+    content, steady = _read_once(open_note(top, root, parts), files)
     if steady:
         return content
     del content  # it may be half of our memory
-    return _read_once(_open(top, root, parts), files)[0]
+    return _read_once(open_note(top, root, parts), files)[0]
 
 
-def _read_once(opened: _Opened, files: FileSelection) -> tuple[bytes, bool]:
+def _read_once(opened: Opened, files: FileSelection) -> tuple[bytes, bool]:
     """Read what was opened and say whether it kept still meanwhile."""
     with os.fdopen(opened.handle, "rb", buffering=0) as file:
         before = os.fstat(file.fileno())

@@ -65,8 +65,11 @@ class Metadata:
 
 
 def is_note_id(doc_id: str) -> bool:
-    """Tell whether an id can be a note's or attachment's: not a chunk, design, settings or housekeeping document."""
-    return doc_id not in _NO_NOTE_IDS and not doc_id.startswith(_NO_NOTE_PREFIXES)
+    """Tell whether an id can be a note's or attachment's: not a chunk, design, settings or housekeeping document.
+
+    PouchDB stores ids that are no UTF-8, which nobody can ask for and no index can keep.
+    """
+    return doc_id not in _NO_NOTE_IDS and not doc_id.startswith(_NO_NOTE_PREFIXES) and _is_utf8(doc_id)
 
 
 def read_metadata(doc: object, keys: Keyring) -> Metadata | None:
@@ -233,7 +236,7 @@ def _is_cut_ciphertext(path: str) -> bool:
 
 def _children(fields: Mapping[str, Any], *, deleted: bool) -> tuple[str, ...]:
     children = fields.get("children")
-    if isinstance(children, list) and all(isinstance(child, str) for child in children):
+    if isinstance(children, list) and all(isinstance(child, str) and _is_utf8(child) for child in children):
         return tuple(children)
     if deleted:
         return ()
@@ -338,6 +341,10 @@ def _utf8(text: str) -> bytes:
         return text.encode("utf-8")
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode("utf-8")
+
+
+def _is_utf8(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def _sha256(text: str) -> str:

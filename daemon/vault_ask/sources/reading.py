@@ -23,7 +23,9 @@ _NOTE = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
+class Opened:
+    """A file that was opened, and the path it really has in the vault."""
+
     handle: int
     path: str
 
@@ -47,14 +49,14 @@ def read_note(root: str, path: str, selection: Selection) -> Document:
     parts = path_parts(path)
     if parts is None or not selection.lists(path):
         raise _vanished()
-    with _translated(), _root(root) as top:
-        document, steady = _read(_open(top, root, parts), path, selection)
+    with vault_errors(), open_root(root) as top:
+        document, steady = _read(open_note(top, root, parts), path, selection)
         if not steady:
-            document, _ = _read(_open(top, root, parts), path, selection)
+            document, _ = _read(open_note(top, root, parts), path, selection)
         return document
 
 
-def _read(opened: _Opened, path: str, selection: Selection) -> tuple[Document, bool]:
+def _read(opened: Opened, path: str, selection: Selection) -> tuple[Document, bool]:
     """Read what was opened and say whether it kept still meanwhile."""
     with os.fdopen(opened.handle, "rb") as file:
         before = os.fstat(file.fileno())
@@ -66,7 +68,8 @@ def _read(opened: _Opened, path: str, selection: Selection) -> tuple[Document, b
     return Document(entry=entry_of(shown, before), content=content, resolved_path=opened.path), steady
 
 
-def _open(top: int, root: str, parts: list[str]) -> _Opened:
+def open_note(top: int, root: str, parts: list[str]) -> Opened:
+    """Open the file at a path below an opened vault, or the file inside the vault that a link leads to."""
     try:
         return _descend(top, parts)
     except _LinkMetError as link:
@@ -80,7 +83,7 @@ def _open(top: int, root: str, parts: list[str]) -> _Opened:
         raise _vanished() from None
 
 
-def _descend(top: int, parts: list[str]) -> _Opened:
+def _descend(top: int, parts: list[str]) -> Opened:
     names: list[str] = []
     shown: list[str] = []
     with ExitStack() as stack:
@@ -98,7 +101,7 @@ def _descend(top: int, parts: list[str]) -> _Opened:
             stack.callback(os.close, here)
         if not stat.S_ISREG(mode):
             raise _vanished()
-        return _Opened(os.open(name, _NOTE, dir_fd=here), "/".join(shown))
+        return Opened(os.open(name, _NOTE, dir_fd=here), "/".join(shown))
 
 
 def _name_in(folder: int, part: str) -> tuple[str, str]:
@@ -139,7 +142,7 @@ def _same_spelling(path: str, other: str) -> bool:
 
 
 @contextmanager
-def _root(root: str) -> Iterator[int]:
+def open_root(root: str) -> Iterator[int]:
     """Open the vault itself; absence below an empty root is the vault's absence, not the note's."""
     try:
         top = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -161,7 +164,8 @@ def _is_bare(folder: int) -> bool:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def vault_errors() -> Iterator[None]:
+    """Tell a vault that is away from a note that is. Raises SourceUnreachable, DocumentVanished."""
     try:
         yield
     except OSError as error:

@@ -39,13 +39,13 @@ class Selection:
 
     def enters(self, folder: str) -> bool:
         """Whether the folder at this path may hold notes for us; its parents are taken for granted."""
-        return not folder.rpartition("/")[2].startswith(".") and not _matches(self.exclude, folder)
+        return not folder.rpartition("/")[2].startswith(".") and not matches_any(self.exclude, folder)
 
     def takes(self, path: str) -> bool:
         """Whether the file at this path is a note for us; its folders are taken for granted."""
-        if not is_note_name(path.rpartition("/")[2]) or _matches(self.exclude, path):
+        if not is_note_name(path.rpartition("/")[2]) or matches_any(self.exclude, path):
             return False
-        return self.include is None or _matches(self.include, path)
+        return self.include is None or matches_any(self.include, path)
 
     def lists(self, path: str) -> bool:
         """Whether a listing would hold this path if there were a regular file at it."""
@@ -110,5 +110,6 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
-def _matches(patterns: glob.WcMatcher[str] | None, path: str) -> bool:
+def matches_any(patterns: glob.WcMatcher[str] | None, path: str) -> bool:
+    """Say whether any of some compiled patterns matches a path."""
     return patterns is not None and patterns.match(_folded(path))

@@ -29,9 +29,9 @@ _AWAY = frozenset(
     )
     if hasattr(errno, name)  # three of them are Linux's own
 )
-_GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
-_EFFECTIVE = os.access in os.supports_effective_ids
-_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+EFFECTIVE = os.access in os.supports_effective_ids
+OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ def look(root: str, selection: Selection, path: str, disk: str) -> Folder | None
     """Look into one folder; None when it is gone. Raises like `walk`."""
     try:
         # The descriptor, not the path, is listed: a folder swapped for a link out of the vault is then not entered.
-        handle = os.open(disk, _OPEN_FOLDER | (os.O_NOFOLLOW if path else 0))
+        handle = os.open(disk, OPEN_FOLDER | (os.O_NOFOLLOW if path else 0))
         try:
             with os.scandir(handle) as found:
                 return _Look(root, selection, path, disk).at(list(found), os.fstat(handle).st_dev)
@@ -150,7 +150,7 @@ def _drop(tree: Tree, path: str) -> None:
 def _not_listed(path: str, disk: str, error: OSError) -> Folder | None:
     if away(error) or not path:
         raise unreachable(error) from error
-    if error.errno in _GONE:
+    if error.errno in GONE:
         return None
     return Folder(path, disk, NO_DEVICE, troubles=(Trouble(path, "the folder cannot be opened"),), readable=False)
 
@@ -172,7 +172,7 @@ class _Look:
         texts = dict(self._texts(items))
         shown = shown_names(texts)
         for text, item in texts.items():
-            self._sort(item, _below(self._path, shown[text]))
+            self._sort(item, below(self._path, shown[text]))
         return Folder(
             path=self._path,
             disk=self._disk,
@@ -189,7 +189,7 @@ class _Look:
                 yield name_text(item.name), item
             except ValueError as error:
                 if is_note_name(item.name) or (item.is_dir(follow_symlinks=False) and item.name[0] != "."):
-                    self._trouble(_below(self._path, item.name), str(error))
+                    self._trouble(below(self._path, item.name), str(error))
 
     def _sort(self, item: os.DirEntry[str], path: str) -> None:
         try:
@@ -197,13 +197,13 @@ class _Look:
                 self._link(item, path)
             elif item.is_dir(follow_symlinks=False):
                 if self._selection.enters(path):
-                    self._folders[path] = _below(self._disk, item.name)
+                    self._folders[path] = below(self._disk, item.name)
             elif self._selection.takes(path):
-                self._note(path, item.stat(follow_symlinks=False), _below(self._disk, item.name))
+                self._note(path, item.stat(follow_symlinks=False), below(self._disk, item.name))
         except OSError as error:
             if away(error):
                 raise
-            if error.errno not in _GONE:
+            if error.errno not in GONE:
                 self._trouble(path, "it cannot be looked at")
 
     def _note(self, path: str, status: os.stat_result, disk: str) -> None:
@@ -213,26 +213,28 @@ class _Look:
             self._trouble(path, f"it is larger than {LARGEST_NOTE // 1024**2} MiB")
         else:
             self._entries[path] = entry_of(path, status)
-            if not os.access(disk, os.R_OK, effective_ids=_EFFECTIVE):
+            if not os.access(disk, os.R_OK, effective_ids=EFFECTIVE):
                 # Listed all the same: what is indexed of it stays until it is really gone.
                 self._trouble(path, "it cannot be opened")
 
     def _link(self, item: os.DirEntry[str], path: str) -> None:
         if not (self._selection.takes(path) or self._selection.enters(path)):
             return
-        target = os.path.realpath(_below(self._disk, item.name))
+        target = os.path.realpath(below(self._disk, item.name))
         if not is_within(self._root, target):
             self._trouble(path, "the link leads out of the vault")
 
     def _trouble(self, path: str, reason: str) -> None:
-        self._troubles.append(Trouble(_printable(path), reason))
+        self._troubles.append(Trouble(printable(path), reason))
 
 
-def _below(folder: str, name: str) -> str:
+def below(folder: str, name: str) -> str:
+    """Give the path of a name in a folder."""
     return f"{folder.rstrip('/')}/{name}" if folder else name
 
 
-def _printable(path: str) -> str:
+def printable(path: str) -> str:
+    """Write a path so that it can be shown on a terminal."""
     text = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
 
