@@ -84,6 +84,26 @@ install_project() {
   cp "$root/pyproject.toml" "$venv/installed-pyproject.toml"
 }
 
+# The packages of Node are for tests only. Debian 12 has Node 18.
+has_node() { command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null; }
+
+# Fails, with a sentence, when they are not there and cannot be brought.
+install_node_packages() {
+  has_node || { can_apt && apt_install nodejs npm && has_node; } || {
+    echo "Node 18 or newer with npm is missing. Install both: sudo apt-get install nodejs npm" >&2
+    return 1
+  }
+  cmp -s "$root/package-lock.json" "$root/node_modules/installed-package-lock.json" && return
+  echo "Installing what package-lock.json names (50 MB, half a minute) ..."
+  (cd "$root" && npm ci --loglevel=error) >"$root/.npm.log" 2>&1 || {
+    tail -n 20 "$root/.npm.log" >&2
+    echo "npm could not install the packages of the test server. The lines above say why." >&2
+    return 1
+  }
+  rm -f "$root/.npm.log"
+  cp "$root/package-lock.json" "$root/node_modules/installed-package-lock.json"
+}
+
 install_environment() {
   make_venv && install_lock "$1" && install_project
 }

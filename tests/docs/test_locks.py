@@ -1,5 +1,6 @@
 """The locks hold what pyproject.toml asks for, exactly, with hashes and without addresses."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -12,6 +13,8 @@ ROOT = Path(__file__).resolve().parents[2]
 RUN_TIME = ROOT / "requirements.lock"
 DEVELOPMENT = ROOT / ".ci" / "requirements-dev.lock"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+NODE = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))
+NODE_LOCK = ROOT / "package-lock.json"
 BUILD = PROJECT["dependency-groups"]["build"]
 DEPENDENCIES = PROJECT["project"]["dependencies"]
 CHECK_TOOLS = PROJECT["project"]["optional-dependencies"]["dev"]
@@ -75,3 +78,24 @@ def test_no_lock_says_where_packages_are_kept(lock: Path) -> None:
     text = lock.read_text(encoding="utf-8")
     assert re.findall(r"://|--(?:extra-)?index-url|--find-links|--trusted-host| @ ", text) == []
     assert text.startswith("aiohappyeyeballs==")
+
+
+def test_the_lock_of_the_test_server_holds_what_package_json_asks_for_exactly() -> None:
+    packages = json.loads(NODE_LOCK.read_text(encoding="utf-8"))["packages"]
+    wanted = NODE["devDependencies"]
+    assert {name: packages[f"node_modules/{name}"]["version"] for name in wanted} == wanted
+    assert "express-pouchdb" in wanted
+
+
+def test_every_package_of_the_test_server_is_hashed_and_for_tests_only() -> None:
+    packages = json.loads(NODE_LOCK.read_text(encoding="utf-8"))["packages"]
+    named = {name: package for name, package in packages.items() if name}
+    assert len(named) > 100
+    assert [name for name, package in named.items() if not package["integrity"].startswith("sha512-")] == []
+    assert [name for name, package in named.items() if not (package.get("dev") or package.get("devOptional"))] == []
+
+
+def test_the_lock_of_the_test_server_says_nowhere_where_packages_are_kept() -> None:
+    assert re.findall(r'"resolved"|registry|\.tgz', NODE_LOCK.read_text(encoding="utf-8")) == []
+    assert "omit-lockfile-registry-resolved=true" in (ROOT / ".npmrc").read_text(encoding="utf-8")
+    assert "ignore-scripts=true" in (ROOT / ".npmrc").read_text(encoding="utf-8")
