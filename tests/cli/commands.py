@@ -44,7 +44,12 @@ class Commands:
 
     def __call__(self, *arguments: str, **environment: str) -> Said:
         """Run a command to its end."""
-        done = subprocess.run(
+        done = self.run(*arguments, **environment)
+        return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+        """Run a command to its end; what it wrote is left as it is."""
+        return subprocess.run(
             self.line(*arguments),
             cwd=self.folder,
             env=self.clean() | environment,
@@ -53,7 +58,6 @@ class Commands:
             timeout=SECONDS,
             check=False,
         )
-        return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     @contextmanager
     def serving(self, *arguments: str, **environment: str) -> Iterator["Served"]:

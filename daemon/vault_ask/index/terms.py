@@ -48,11 +48,12 @@ def terms(text: str, language: str) -> list[str]:
     """List the terms of a text in order, with their variants right behind them."""
     found: list[str] = []
     for run in _runs(text):
-        if _JOINED.match(run):
+        # Asked of each word of the vault, so the cheapest question comes first.
+        if not run.isascii() and _JOINED.match(run):
             found.extend(run)
             found.extend(_pairs(run))
         else:
-            found.extend(_variants(_cut(run), language))
+            found.extend(_variants(run if len(run) <= LONGEST_WORD else _cut(run), language))
     return found
 
 

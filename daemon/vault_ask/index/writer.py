@@ -282,10 +282,15 @@ class IndexWriter:
                 self._set_level(note, sensitivity)
 
     def close_note(self, path: str) -> None:
-        """Make a note personal at once, before its new text is ready to be stored."""
+        """Make a note personal at once, before its new text is ready to be stored; it stays so until it is stored anew.
+
+        Neither changed rules nor its former text coming back may be taken for that.
+        """
+        unread = _stored_claims([OtherClaim(path=path, frontmatter={}, state=FrontmatterState.UNREADABLE)])
         with self._transaction():
             for (note,) in self._fetch("SELECT id FROM notes WHERE path = ?", (path,)):
                 self._set_level(note, Sensitivity.PERSONAL)
+                self._db.execute("UPDATE notes SET content_hash = x'', others = ? WHERE id = ?", (unread, note))
 
     def touch(self, revisions: Mapping[str, str]) -> None:
         """Note new revisions of notes whose bytes did not change."""

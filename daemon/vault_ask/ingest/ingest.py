@@ -244,13 +244,17 @@ class Ingest:
     def _note_unread(self, unread: Unread, known: dict[str, Known], report: Report) -> None:
         """Leave what is indexed as it is; a later change or the next sweep tells more.
 
-        Where the part that has arrived already makes the note personal, nobody has to wait for the rest of it.
+        Where its new path, or the part that has arrived, makes the note personal, nobody waits for the rest of it.
         """
         report.failed[unread.path] = VANISHED if unread.vanished else INCOMPLETE
         before = known.get(unread.path)
-        if before is None or before.sensitivity is Sensitivity.PERSONAL or not unread.beginning:
+        if before is None or before.sensitivity is Sensitivity.PERSONAL:
             return
-        if parse(unread.path, unread.beginning, self._rules).sensitivity is Sensitivity.PERSONAL:
+        said = [said_by(self._rules, self._claim(other)) for other in unread.others]
+        if unread.beginning or unread.moved_to:
+            newest = parse(unread.path, unread.beginning, self._rules, resolved_path=unread.moved_to)
+            said.append(newest.sensitivity)
+        if Sensitivity.PERSONAL in said:
             self._writer.close_note(unread.path)
             report.reclassified += 1
 

@@ -1,7 +1,9 @@
 """How names are compared: composed (NFC) and without case. Knows nothing of paths, tags or rules."""
 
+import re
 import unicodedata
 
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _LONE_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
@@ -19,4 +21,5 @@ def fold_loosely(text: str) -> str:
 
 def storable(text: str) -> str:
     """Replace what no store or encoder takes: NUL by a space, a lone surrogate by U+FFFD."""
-    return text.replace("\x00", " ").translate(_LONE_SURROGATES)
+    # Hardly any text holds one, and looking is far quicker than translating.
+    return text.replace("\x00", " ").translate(_LONE_SURROGATES) if _UNSTORABLE.search(text) else text

@@ -6,7 +6,7 @@ path a bare tombstone meant, and decrypts no path twice (V1 takes 0.07 s for eac
 
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from vault_ask.sources.livesync import Metadata
@@ -97,9 +97,9 @@ class Catalogue:
                     continue
         return cls(facts)
 
-    def dump(self) -> dict[str, str]:
-        """Write all facts as values of a memory."""
-        return {KEY + doc_id: fact.dump() for doc_id, fact in self._facts.items()}
+    def dump(self, *, unread: Callable[[Fact], bool] = lambda fact: not fact.whole) -> dict[str, str]:
+        """Write all facts as values of a memory; `unread` says of which the newest version was not read whole."""
+        return {KEY + doc_id: replace(fact, whole=not unread(fact)).dump() for doc_id, fact in self._facts.items()}
 
     def __len__(self) -> int:
         """Count the files."""

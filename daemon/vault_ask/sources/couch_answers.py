@@ -13,6 +13,7 @@ from typing import Any
 _DEEPEST = 100
 _STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _LONGEST_NUMBER = 300
+_LONGEST_LINE = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +96,21 @@ def read_rows(rows: object, read: Any) -> list[Row]:  # noqa: ANN401 - one of th
 
 
 def lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Cut a stream into lines, wherever its pieces are cut; an empty line is yielded as such, a last half one too."""
+    """Cut a stream into lines, wherever its pieces are cut; an empty line is yielded as such, a last half one too.
+
+    Raises ValueError for a line that is longer than any row.
+    """
     rest: list[bytes] = []
+    held = 0
     for piece in pieces:
         first, *others = piece.split(b"\n")
         rest.append(first)
+        held += len(first)
         for other in others:
             yield b"".join(rest)
-            rest = [other]
+            rest, held = [other], len(other)
+        if held > _LONGEST_LINE:
+            raise ValueError("a line of the feed does not end")
     if any(rest):
         yield b"".join(rest)
 

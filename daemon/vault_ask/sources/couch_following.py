@@ -99,6 +99,8 @@ class Following:
                     log.info("sequence not known to the server; everything is compared anew")
                     self._replica.checkpoint = None
                 except SourceUnreachable as error:
+                    if self._message != str(error):
+                        log.warning("the database is waited for", sentence=str(error))
                     self._say("waiting", str(error))
                     yield []
                     asked = (error.retry_after if isinstance(error, Busy) else None) or 0.0
@@ -146,6 +148,7 @@ class Following:
             left = page.pending if page.pending is not None else (1 if len(page.rows) >= PAGE else 0)
             self._lag = left + len(page.rows)
             yield self._batch(page.rows, page.last_seq)
+            yield from self._retries()
             self._lag = left
             if not left:
                 return
@@ -193,6 +196,7 @@ class Following:
             rows += more
         self._lag = len(rows)
         yield self._batch(rows, rows[-1].seq)
+        yield from self._retries()
         self._lag = 0
 
     def _after(self, end: FeedEnd, mode: Mode, seconds: float) -> bool:
@@ -218,8 +222,7 @@ class Following:
     def _idle(self, timers: _Timers) -> Iterator[list[Change]]:
         """Use a quiet moment for what is due."""
         now = time.monotonic()
-        if batch := self._retried():
-            yield batch
+        yield from self._retries()
         if now >= timers.verify:
             timers.verify = now + self._rescan_seconds
             yield self._verified()
@@ -243,14 +246,18 @@ class Following:
         changes, kept = self._compared(ids)
         self._reach(seq)
         kept[CHECKPOINT] = self._checkpoint().dump()
-        return [*changes, *self._retried(), Remember(kept | self._news())]
+        # Nothing here may ask the server any more: the changes would be lost with its failure.
+        return [*changes, Remember(kept | self._news())]
 
     def _compared(self, ids: Sequence[str]) -> tuple[list[Change], dict[str, str | None]]:
         catalogue = self._replica.catalogue
         gone: dict[str, None] = {}
         fresh: dict[str, None] = {}
         kept: dict[str, str | None] = {}
-        for doc_id, found in self._replica.find(ids).items():
+        everything = self._replica.find(ids)
+        if any(found.is_nothing and doc_id in catalogue for doc_id, found in everything.items()):
+            self._refuse_another_life()
+        for doc_id, found in everything.items():
             before = catalogue.get(doc_id)
             now = self._replica.learn(doc_id, found)
             kept[KEY + doc_id] = now.dump() if now else None
@@ -265,6 +272,10 @@ class Following:
         departed = [Deleted(path) for path in sorted(gone) if path not in fresh and self._selection.lists(path)]
         arrived = [Upserted(path) for path in sorted(fresh) if self._selection.lists(path)]
         return [*departed, *arrived], kept
+
+    def _retries(self) -> Iterator[list[Change]]:
+        if batch := self._retried():
+            yield batch
 
     def _retried(self) -> list[Change]:
         """Name the notes whose time has come, where what they wait for is there or cannot be told."""
@@ -297,10 +308,18 @@ class Following:
         return [*changes, Remember(kept)] if kept else []
 
     def _looked_at(self) -> Iterator[list[Change]]:
-        """Notice a purge or another life of the database while the feed is quiet."""
+        """Notice a purge or another life of the database while the feed is quiet: not every server ends it then."""
+        if self._replica.facts is None or self._client.info() != self._replica.facts.info:
+            self._refuse_another_life()
+        yield from self._after_purges()
+
+    def _refuse_another_life(self) -> None:
+        """Look whether the database is still the one that the rows are of: a new one holds nothing of what they name.
+
+        Raises SourceUnreachable.
+        """
         if self._replica.connect():
             raise SourceUnreachable("The database was made anew while it was followed; it is looked at again.")
-        yield from self._after_purges()
 
     def _after_purges(self) -> Iterator[list[Change]]:
         """Compare all ids where something was purged since it was last done, also while nobody followed."""

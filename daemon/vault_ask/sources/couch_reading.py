@@ -41,6 +41,11 @@ class Found:
         """Whether it is a file that is there and can be told of."""
         return self.metadata is not None and not self.metadata.deleted
 
+    @property
+    def is_nothing(self) -> bool:
+        """Whether there is no document, or none of ours."""
+        return self.metadata is None and self.sealed is None
+
 
 NOTHING = Found()
 

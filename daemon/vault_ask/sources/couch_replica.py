@@ -44,7 +44,7 @@ class Pace:
     settle: float = 0.15
     longest_settle: float = 1.0
     heartbeat: float = 25.0
-    look: float = 300.0
+    look: float = 60.0
     sign: float = 5.0
     retries: tuple[float, ...] = (1.0, 2.0, *[5.0] * 20, *[15.0] * 20, *[60.0] * 60, 3600.0)
 
@@ -134,8 +134,8 @@ class Replica:
     # What is kept with the index
 
     def memory(self) -> dict[str, str]:
-        """Give everything to be kept."""
-        kept = self.catalogue.dump()
+        """Give everything to be kept with an index that was brought in line: whatever is not pending is whole in it."""
+        kept = self.catalogue.dump(unread=lambda fact: fact.shown in self.pending)
         kept[SALTS] = self._dump_salts()
         kept |= {SEALED + doc_id: reason for doc_id, reason in self._sealed.items()}
         kept |= {ODD_SIZE + path: reason for path, reason in self._odd_sizes.items()}
@@ -261,7 +261,7 @@ class Replica:
 
     def _wait_and_see(self, stop: Event, lacking: int, known: int) -> None:
         """Wait until nothing was written for a while, or for long. Raises SourceUnreachable when told to stop."""
-        before = None
+        before, warning = None, self.warning
         for _ in range(LONGEST_WAITS):
             if before == (now := self.fingerprint()):
                 break
@@ -273,7 +273,7 @@ class Replica:
             log.warning("much is missing; looking again", missing=lacking, known=known, seconds=self._pace.quiet)
             if stop.wait(self._pace.quiet):
                 raise SourceUnreachable("The daemon was stopped while the database was being filled anew.")
-        self.warning = None
+        self.warning = warning
 
     def _look(self, known: Catalogue) -> _Look:
         look = _Look()
@@ -378,8 +378,10 @@ class Replica:
         ids = [doc_id for doc_id in self.catalogue.ids_at(path) if found[doc_id].sealed or found[doc_id].is_file]
         elsewhere = {doc_id for doc_id in ids if (one := found[doc_id].metadata) and shown_path(one.path) != path}
         if held_back := [key for doc_id in elsewhere if loaded[key := (doc_id, "")][1].content is None]:
-            body = loaded[held_back[0]][1]
-            return Unread(path, body.reason or "it cannot be read", body.beginning), body.missing
+            metadata, body = loaded[held_back[0]]
+            moved_to = shown_path(metadata.path) if metadata else None
+            reason = body.reason or "it cannot be read"
+            return Unread(path, reason, body.beginning, moved_to=moved_to), body.missing
         ids = [doc_id for doc_id in ids if doc_id not in elsewhere]
         if not ids:
             return Unread(path, "it is not in the database any more", vanished=True), ()
@@ -387,16 +389,17 @@ class Replica:
         if found[winner].sealed or (winner, "") not in loaded:
             return Unread(path, found[winner].sealed or "it cannot be read"), ()
         metadata, body = loaded[winner, ""]
-        if body.content is None or metadata is None:
-            return Unread(path, body.reason or "it cannot be read", body.beginning), body.missing
         lost = [(doc_id, rev) for doc_id in ids for rev in found[doc_id].lost]
         versions = [(doc_id, "") for doc_id in others] + lost
+        rivals = tuple(_other(path, loaded.get(key)) for key in versions)
+        if body.content is None or metadata is None:
+            return Unread(path, body.reason or "it cannot be read", body.beginning, others=rivals), body.missing
         missing = tuple(piece for key in versions if key in loaded for piece in loaded[key][1].missing)
         document = Document(
             entry=Entry(path, self._revision_of(ids, found), metadata.size or 0, metadata.mtime),
             content=body.content,
             resolved_path=path,
-            others=tuple(_other(path, loaded.get(key)) for key in versions),
+            others=rivals,
         )
         self._note_size(path, metadata, body.content)
         return document, missing

@@ -22,6 +22,7 @@ class CouchSource:
         self._client = CouchClient(couch)
         self._given_name = settings.name
         self._database = couch.database or "vault"
+        self._stop = Event()
         self._selection = Selection.of(settings.include, settings.exclude)
         self._replica = Replica(
             self._client,
@@ -55,7 +56,7 @@ class CouchSource:
     def listing(self) -> list[Entry]:
         """List the notes, sorted by path. Raises SourceUnreachable, SourceRefused."""
         if not self._replica.is_fresh:
-            self._replica.list_all(Event())
+            self._replica.list_all(self._stop)
         self._replica.is_fresh = False
         return self._replica.entries()
 
@@ -98,6 +99,7 @@ class CouchSource:
 
     def changes(self, stop: Event) -> Iterator[list[Change]]:
         """Follow the database until `stop` is set; see the port. Raises SourceRefused."""
+        self._stop = stop
         return self._following.changes(stop)
 
     def state(self) -> SourceState:

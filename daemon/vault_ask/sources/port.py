@@ -45,13 +45,16 @@ class Document:
 class Unread:
     """A document that cannot be given now: what is indexed of it stays. `reason` is a clause.
 
-    `beginning` is as much of its newest text as is there from the start: it may say that the note became personal.
+    `beginning` is as much of its newest text as is there from the start, and `moved_to` the path of its newest version
+    where that is another one: either may say that the note became personal, and so may `others`, as in a Document.
     """
 
     path: str
     reason: str
     beginning: bytes = b""
     vanished: bool = False
+    moved_to: str | None = None
+    others: tuple[OtherVersion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
