@@ -17,7 +17,7 @@ from sources.listening import PATIENCE, Listener, listening
 from sources.privileges import without_privileges
 from vault_ask.errors import DocumentIncomplete, DocumentVanished, SourceUnreachable
 from vault_ask.settings import VaultSettings
-from vault_ask.sources.couch_replica import Pace
+from vault_ask.sources.couch_waiting import Pace
 from vault_ask.sources.couchdb import CouchSource
 from vault_ask.sources.filesystem import FolderSource
 from vault_ask.sources.port import (

@@ -23,7 +23,7 @@ from vault_ask.ingest.follower import Follower
 from vault_ask.scope import Sensitivity
 from vault_ask.settings import Settings, VaultSettings, load_settings
 from vault_ask.sources.choosing import AutoSource, Patience
-from vault_ask.sources.couch_replica import Pace
+from vault_ask.sources.couch_waiting import Pace
 from vault_ask.sources.couchdb import CouchSource
 from vault_ask.sources.filesystem import FolderSource
 from vault_ask.sources.port import Deleted, Rescan, Upserted

@@ -20,7 +20,7 @@ from vault_ask.ingest.follower import Follower
 from vault_ask.scope import OpenScope, Sensitivity
 from vault_ask.settings import VaultSettings
 from vault_ask.sources.couch_answers import lines
-from vault_ask.sources.couch_replica import Pace
+from vault_ask.sources.couch_waiting import Pace
 from vault_ask.sources.couchdb import CouchSource
 from waiting import wait_until
 
@@ -72,14 +72,14 @@ class House:
         return {path: known.sensitivity for path, known in self.bench.writer.known().items()}
 
     def settled(self) -> None:
-        """Wait until everything written so far has been taken: what the owner writes now has arrived."""
+        """Wait until everything written so far has been taken: what sorts last in any batch has arrived."""
         self._count += 1
-        path = f"Mark {self._count}.md"
+        path = f"\uffffMark {self._count}.md"
         self.device.put(path, f"mark {self._count}\n")
         wait_until(lambda: path in self.levels)
 
     def shown(self) -> set[str]:
-        return {path for path in self.levels if not path.startswith("Mark ")}
+        return {path for path in self.levels if not path.startswith("\uffffMark ")}
 
     @property
     def problems(self) -> dict[str, str]:

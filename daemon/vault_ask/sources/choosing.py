@@ -8,7 +8,7 @@ from threading import Event, Thread
 import structlog
 
 from vault_ask.errors import SourceError, SourceRefused, SourceUnreachable, VaultAskError
-from vault_ask.sources.couch_replica import is_much
+from vault_ask.sources.couch_listing import is_much
 from vault_ask.sources.couchdb import CouchSource
 from vault_ask.sources.filesystem import FolderSource
 from vault_ask.sources.port import Change, Document, Entry, Holding, SourceState, Trouble, Unread, VaultSource

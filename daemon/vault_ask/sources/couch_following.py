@@ -24,8 +24,11 @@ from vault_ask.sources.couch_client import (
     Row,
     SelectorRefused,
 )
+from vault_ask.sources.couch_listing import PAGE, fingerprint, is_much
+from vault_ask.sources.couch_memory import CHECKPOINT, Checkpoint
 from vault_ask.sources.couch_refusals import BrokenOff
-from vault_ask.sources.couch_replica import CHECKPOINT, PAGE, Checkpoint, Pace, Replica, is_much
+from vault_ask.sources.couch_replica import Replica
+from vault_ask.sources.couch_waiting import Pace
 from vault_ask.sources.livesync import CHUNKS, is_note_id
 from vault_ask.sources.port import Change, Deleted, Remember, Rescan, SourceState, Upserted
 from vault_ask.sources.selection import Selection
@@ -72,14 +75,14 @@ class Following:
     @property
     def state(self) -> SourceState:
         """How it goes, for the status; read from any thread."""
-        message = self._replica.warning or self._message
+        message = self._replica.complaint or self._message
         return SourceState(
             self._mode,
             message,
             kind="couchdb",
             lag=self._lag,
             last_change=self._last_change,
-            waiting=len(self._replica.pending),
+            waiting=len(self._replica.waiting),
         )
 
     def changes(self, stop: Event) -> Iterator[list[Change]]:
@@ -87,7 +90,7 @@ class Following:
 
         Raises SourceRefused when the owner has to change something.
         """
-        retry = FIRST_RETRY_SECONDS
+        retry, lost = FIRST_RETRY_SECONDS, 0.0
         try:
             while not stop.is_set():
                 try:
@@ -98,6 +101,9 @@ class Following:
                 except MalformedSequence:
                     log.info("sequence not known to the server; everything is compared anew")
                     self._replica.checkpoint = None
+                    # Each time costs a whole listing, so that a server which refuses every sequence is left in peace.
+                    stop.wait(lost)
+                    lost = min(max(2 * lost, FIRST_RETRY_SECONDS), LONGEST_RETRY_SECONDS)
                 except SourceUnreachable as error:
                     if self._message != str(error):
                         log.warning("the database is waited for", sentence=str(error))
@@ -136,7 +142,7 @@ class Following:
         """Wait until a database that was made anew has been filled: nothing is written to it for a while."""
         self._say("waiting", "LiveSync made the database anew; what is indexed stays until it has been filled.")
         before = None
-        while not stop.is_set() and before != (now := self._replica.fingerprint()):
+        while not stop.is_set() and before != (now := fingerprint(self._client)):
             before = now
             yield []
             stop.wait(self._pace.quiet)
@@ -240,7 +246,7 @@ class Following:
         """Turn rows into what is true now of the documents they name."""
         ids = list(dict.fromkeys(row.id for row in rows if is_note_id(row.id)))
         if any(row.id.startswith(CHUNKS[0]) for row in rows):
-            self._replica.hurry()
+            self._replica.waiting.hurry()
         if ids:
             self._last_change = time.time()
         changes, kept = self._compared(ids)
@@ -280,14 +286,16 @@ class Following:
     def _retried(self) -> list[Change]:
         """Name the notes whose time has come, where what they wait for is there or cannot be told."""
         ready = self._replica.unsealable()
-        due = self._replica.due()
-        if any(not self._replica.pending[path].missing for path in due):
+        waiting = self._replica.waiting
+        due = waiting.due()
+        if any(not missing for missing in due.values()):
             self._replica.renew_salt()
-        waiting = {path: self._replica.pending[path].missing for path in due}
-        absent = self._replica.reader.absent({piece for missing in waiting.values() for piece in missing})
-        for path, missing in waiting.items():
-            self._replica.postpone(path)
-            if absent.isdisjoint(missing):
+        absent = self._replica.reader.absent({piece for missing in due.values() for piece in missing})
+        for path, missing in due.items():
+            if not absent.isdisjoint(missing):
+                waiting.postpone(path)
+            else:
+                waiting.hand_over(path)
                 ready += self._replica.catalogue.ids_at(path)
         changes, kept = self._compared(ready)
         return [*changes, Remember(kept)] if kept else []
@@ -311,6 +319,8 @@ class Following:
         """Notice a purge or another life of the database while the feed is quiet: not every server ends it then."""
         if self._replica.facts is None or self._client.info() != self._replica.facts.info:
             self._refuse_another_life()
+            # Something was written: perhaps pieces that are waited for, which a selector hides from the feed.
+            self._replica.waiting.hurry()
         yield from self._after_purges()
 
     def _refuse_another_life(self) -> None:
@@ -331,10 +341,11 @@ class Following:
 
     def _news(self) -> dict[str, str | None]:
         """Give the facts of notes that turned out to be whole, what cannot be taken as it is, and new salts."""
-        catalogue, replica = self._replica.catalogue, self._replica
+        catalogue = self._replica.catalogue
         whole, catalogue.news = catalogue.news, set()
-        news, replica.news = replica.news, {}
-        return news | {KEY + doc_id: fact.dump() for doc_id in whole if (fact := catalogue.get(doc_id))}
+        return self._replica.take_news() | {
+            KEY + doc_id: fact.dump() for doc_id in whole if (fact := catalogue.get(doc_id))
+        }
 
     # Small things
 

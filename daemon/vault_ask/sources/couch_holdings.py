@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from vault_ask.sources.catalogue import shown_path
+from vault_ask.sources.couch_listing import PAGE
 from vault_ask.sources.couch_reading import Found, lacking
-from vault_ask.sources.couch_replica import PAGE, Replica
+from vault_ask.sources.couch_replica import Replica
 from vault_ask.sources.livesync import CHUNKS, Metadata
 from vault_ask.sources.port import Holding, HoldingState, Unread
 

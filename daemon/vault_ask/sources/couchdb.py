@@ -8,7 +8,8 @@ from vault_ask.settings import VaultSettings
 from vault_ask.sources.couch_client import CouchClient
 from vault_ask.sources.couch_following import Following
 from vault_ask.sources.couch_holdings import Holdings
-from vault_ask.sources.couch_replica import Pace, Replica
+from vault_ask.sources.couch_replica import Replica
+from vault_ask.sources.couch_waiting import Pace
 from vault_ask.sources.port import Change, Document, Entry, Holding, SourceState, Trouble, Unread
 from vault_ask.sources.selection import Selection
 
