@@ -19,7 +19,8 @@ from vault_ask.index.embedding import Embedder
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.view import Index, Known
 from vault_ask.index.writer import IndexWriter
-from vault_ask.ingest.ingest import INCOMPLETE, VANISHED, Report, checked, content_hash, reclassify
+from vault_ask.ingest.drafting import content_hash
+from vault_ask.ingest.ingest import INCOMPLETE, VANISHED, Report, checked, reclassify
 from vault_ask.ingest.plan import Plan, make_plan
 from vault_ask.ingest.progress import Progress, Snapshot
 from vault_ask.ingest.status import idle_rules

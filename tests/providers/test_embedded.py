@@ -1,5 +1,6 @@
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from vault_ask.errors import ConfigError, ModelRefused
 from vault_ask.index.embedding import Refused
 from vault_ask.providers import e5_weights
 from vault_ask.providers.e5_model import E5Model
+from vault_ask.providers.e5_tokenizer import E5Tokenizer
 from vault_ask.providers.embedded import MAX_TOKENS, EmbeddedEmbedder
 from vault_ask.settings import EmbeddingSettings
 
@@ -30,7 +32,12 @@ def embedder(models: Path) -> EmbeddedEmbedder:
 
 @pytest.fixture(scope="module")
 def model(embedder: EmbeddedEmbedder) -> E5Model:
-    return embedder._loaded()
+    return embedder._loaded_model()
+
+
+@pytest.fixture(scope="module")
+def tokenizer(embedder: EmbeddedEmbedder) -> E5Tokenizer:
+    return embedder._loaded_tokenizer()
 
 
 @pytest.mark.parametrize(
@@ -46,20 +53,30 @@ def model(embedder: EmbeddedEmbedder) -> E5Model:
         ("passage: ﬁne ½ № ①\u00a0x\u200by\ttab", [46692, 12, 5885, 78660, 438, 106, 1022, 113, 20928]),
     ],
 )
-def test_token_ids_are_those_of_the_reference_tokenizer(model: E5Model, text: str, ids: list[int]) -> None:
-    assert model.tokens(text) == ids
+def test_token_ids_are_those_of_the_reference_tokenizer(tokenizer: E5Tokenizer, text: str, ids: list[int]) -> None:
+    assert tokenizer.tokens(text) == ids
 
 
-def test_the_first_tokens_of_a_long_text_are_those_of_the_whole(model: E5Model) -> None:
-    assert model.first_tokens(LONG, 50) == model.tokens(LONG)[:50]
+def test_plain_ascii_is_left_as_it_is_because_the_table_says_nothing_of_it(tokenizer: E5Tokenizer) -> None:
+    assert not [code for code in tokenizer._translation if chr(code).isascii() and chr(code).isprintable()]
+    assert tokenizer.tokens("query\x01:") == tokenizer.tokens("query:")
 
 
-def test_decomposed_letters_are_the_letters(model: E5Model) -> None:
-    assert model.tokens("Ag\u0306ac\u0327lar") == model.tokens("Ağaçlar")
+def test_it_travels_to_another_process_and_counts_there(embedder: EmbeddedEmbedder) -> None:
+    count = pickle.loads(pickle.dumps(embedder.count_tokens))  # noqa: S301 - our own, just made
+    assert count("When was the castle built?") == embedder.count_tokens("When was the castle built?") > 1
 
 
-def test_special_tokens_cannot_be_spelt_in_a_text(model: E5Model) -> None:
-    assert not {0, 1, 2, 250_001} & set(model.tokens("<s> </s> <pad> <mask>"))
+def test_the_first_tokens_of_a_long_text_are_those_of_the_whole(tokenizer: E5Tokenizer) -> None:
+    assert tokenizer.first_tokens(LONG, 50) == tokenizer.tokens(LONG)[:50]
+
+
+def test_decomposed_letters_are_the_letters(tokenizer: E5Tokenizer) -> None:
+    assert tokenizer.tokens("Ag\u0306ac\u0327lar") == tokenizer.tokens("Ağaçlar")
+
+
+def test_special_tokens_cannot_be_spelt_in_a_text(tokenizer: E5Tokenizer) -> None:
+    assert not {0, 1, 2, 250_001} & set(tokenizer.tokens("<s> </s> <pad> <mask>"))
 
 
 def test_a_question_finds_its_passage_in_another_language(embedder: EmbeddedEmbedder) -> None:
@@ -77,17 +94,19 @@ def test_text_after_a_nul_counts(embedder: EmbeddedEmbedder) -> None:
     assert not np.array_equal(with_nul, cut)
 
 
-def test_a_text_over_the_limit_is_its_beginning(embedder: EmbeddedEmbedder, model: E5Model) -> None:
+def test_a_text_over_the_limit_is_its_beginning(
+    embedder: EmbeddedEmbedder, model: E5Model, tokenizer: E5Tokenizer
+) -> None:
     (vector,) = embedder.embed_passages([LONG])
-    expected = model.vector(model.tokens("passage: " + LONG)[:MAX_TOKENS])
+    expected = model.vector(tokenizer.tokens("passage: " + LONG)[:MAX_TOKENS])
     np.testing.assert_array_equal(vector, expected)
 
 
-def test_a_smaller_limit_of_the_owner_is_kept(models: Path, model: E5Model) -> None:
+def test_a_smaller_limit_of_the_owner_is_kept(models: Path, model: E5Model, tokenizer: E5Tokenizer) -> None:
     short = EmbeddedEmbedder(EmbeddingSettings(max_tokens=64), models)
     (vector,) = short.embed_passages([LONG])
     assert short.max_tokens == 64
-    np.testing.assert_array_equal(vector, model.vector(model.tokens("passage: " + LONG)[:64]))
+    np.testing.assert_array_equal(vector, model.vector(tokenizer.tokens("passage: " + LONG)[:64]))
 
 
 def test_several_workers_make_the_vectors_of_one(models: Path, embedder: EmbeddedEmbedder) -> None:

@@ -5,8 +5,9 @@ in one transaction; else its chunks wait for the backlog, and vectors of unchang
 became personal is closed before anything else is done with it.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
 from threading import Event
@@ -17,23 +18,19 @@ import structlog
 from vault_ask.errors import SourceRefused, SourceUnreachable
 from vault_ask.index.embedding import Embedder
 from vault_ask.index.view import Known
-from vault_ask.index.writer import Draft, IndexWriter, OtherClaim
+from vault_ask.index.writer import Draft, IndexWriter
 from vault_ask.ingest.backlog import Backlog
+from vault_ask.ingest.drafting import Drafter, Undrafted, content_hash, count_words, said_by
 from vault_ask.ingest.plan import AnotherVault, Plan, SuddenlyEmpty, make_plan
 from vault_ask.ingest.progress import Track
-from vault_ask.notes.chunker import chunk
-from vault_ask.notes.language import LanguageDetector
-from vault_ask.notes.model import FrontmatterState
-from vault_ask.notes.parse import parse
+from vault_ask.ingest.workers import Drafted, Drafting, Task, drafting
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.scope import Sensitivity
 from vault_ask.settings import ChunkSettings
 from vault_ask.sources.port import (
     Change,
     Deleted,
-    Document,
     Entry,
-    OtherVersion,
     Remember,
     Rescan,
     Unread,
@@ -89,18 +86,22 @@ class Ingest:
     ) -> None:
         self._source = source
         self._writer = writer
-        self._count = embedder.count_tokens if embedder else count_words
+        self._drafter = Drafter(rules, chunks, embedder.count_tokens if embedder else count_words)
         self._backlog = backlog
         self._rules = rules
         self._chunks = chunks
         self._progress = progress
-        self._languages = LanguageDetector()
         self._troubles: list[tuple[str, str, str]] | None = None
 
     def recall(self) -> None:
-        """Give the source back what the index keeps for it, unless every note has to be read again anyway."""
-        same = self._writer.meta("recipe") == self._recipe() and self._writer.meta("vault") == self._source.identity
-        self._source.recall(self._writer.memory() if same else {})
+        """Give the source back what the index keeps for it.
+
+        Not how far it has come, where every note has to be read again; nothing, where it is of another vault.
+        """
+        memory = self._writer.memory() if self._writer.meta("vault") == self._source.identity else {}
+        if self._writer.meta("recipe") != self._recipe():
+            memory.pop(CHECKPOINT, None)
+        self._source.recall(memory)
 
     def reclassify(self) -> int:
         """Apply changed rules to what is indexed, before anything is asked; give the number of notes moved."""
@@ -201,7 +202,8 @@ class Ingest:
         for group in groups:
             if stop.is_set():
                 return
-            drafts = list(self._drafts(group, known, report))
+            tasks = self._changed(group, known, report)
+            drafts = self._drafts(Drafting(self._drafter).begin(tasks)(), known, report)
             is_last = group is groups[-1]
             self._store(drafts, known, report, gone=gone if is_last else (), remember=remember if is_last else {})
         report.deleted += len(gone)
@@ -209,37 +211,48 @@ class Ingest:
     def _read_all(self, plan: Plan, report: Report, stop: Event) -> None:
         known = self._writer.known_of(list(plan.changed))
         paths = iter(plan.to_read)
-        while group := list(islice(paths, GROUP)):
-            if stop.is_set():
-                return
-            drafts = list(self._drafts(group, known, report))
-            self._store(drafts, known, report)
-            self._progress.advance(len(group))
+        begun: deque[tuple[int, Callable[[], Drafted]]] = deque()
+        with drafting(self._drafter, len(plan.to_read)) as where:
+            while group := list(islice(paths, GROUP)):
+                if stop.is_set():
+                    return
+                begun.append((len(group), where.begin(self._changed(group, known, report))))
+                if len(begun) > where.ahead:
+                    self._store_begun(*begun.popleft(), known, report)
+            while begun and not stop.is_set():
+                self._store_begun(*begun.popleft(), known, report)
 
-    def _drafts(self, paths: Iterable[str], known: dict[str, Known], report: Report) -> Iterator[Draft]:
-        """Read, parse and cut the notes that really changed; only note the revision of the others."""
+    def _store_begun(self, count: int, drafted: Callable[[], Drafted], known: dict[str, Known], report: Report) -> None:
+        self._store(self._drafts(drafted(), known, report), known, report)
+        self._progress.advance(count)
+
+    def _changed(self, paths: Iterable[str], known: dict[str, Known], report: Report) -> list[Task]:
+        """Read the notes that really changed, each with the hash of its bytes; only note the revision of the others."""
         touched: dict[str, str] = {}
+        changed: list[Task] = []
         reread = self._writer.meta("recipe") not in {None, self._recipe()}
         for document in self._source.read_all(list(paths)):
-            path = document.path if isinstance(document, Unread) else document.entry.path
             if isinstance(document, Unread):
                 self._note_unread(document, known, report)
                 continue
-            digest = content_hash(document)
-            before = known.get(path)
-            if before is not None and before.content_hash == digest and not reread:
+            digest, path = content_hash(document), document.entry.path
+            if path in known and known[path].content_hash == digest and not reread:
                 touched[path] = document.entry.revision
                 report.unchanged += 1
-                continue
-            try:
-                yield self._draft(document, digest)
-            except Exception as error:  # noqa: BLE001 - one odd note must not keep the others from being indexed
-                report.failed[path] = type(error).__name__
-                if before is not None:
-                    # Nobody can tell what the new text says of itself.
-                    self._writer.close_note(path)
-                log.error("note could not be parsed", path_length=len(path), error=type(error).__name__)
+            else:
+                changed.append((document, digest))
         self._writer.touch(touched)
+        return changed
+
+    def _drafts(self, drafted: Drafted, known: dict[str, Known], report: Report) -> list[Draft]:
+        """Sort out what could not be drafted; what is indexed of it is closed, for nobody can tell what it says now."""
+        for odd in drafted:
+            if isinstance(odd, Undrafted):
+                report.failed[odd.path] = odd.error
+                if odd.path in known:
+                    self._writer.close_note(odd.path)
+                log.error("note could not be parsed", path_length=len(odd.path), error=odd.error)
+        return [draft for draft in drafted if isinstance(draft, Draft)]
 
     def _note_unread(self, unread: Unread, known: dict[str, Known], report: Report) -> None:
         """Leave what is indexed as it is; a later change or the next sweep tells more.
@@ -250,38 +263,9 @@ class Ingest:
         before = known.get(unread.path)
         if before is None or before.sensitivity is Sensitivity.PERSONAL:
             return
-        said = [said_by(self._rules, self._claim(other)) for other in unread.others]
-        if unread.beginning or unread.moved_to:
-            newest = parse(unread.path, unread.beginning, self._rules, resolved_path=unread.moved_to)
-            said.append(newest.sensitivity)
-        if Sensitivity.PERSONAL in said:
+        if self._drafter.is_personal_already(unread):
             self._writer.close_note(unread.path)
             report.reclassified += 1
-
-    def _draft(self, document: Document, digest: bytes) -> Draft:
-        note = parse(document.entry.path, document.content, self._rules, resolved_path=document.resolved_path)
-        others = tuple(self._claim(other) for other in document.others)
-        note = replace(
-            note,
-            language=self._languages.detect(note.body),
-            sensitivity=max(note.sensitivity, *(said_by(self._rules, other) for other in others), Sensitivity.OPEN),
-        )
-        return Draft(
-            note=note,
-            chunks=tuple(chunk(note, count=self._count, options=self._chunks)),
-            resolved_path=document.resolved_path,
-            content_hash=digest,
-            revision=document.entry.revision,
-            mtime=document.entry.mtime,
-            size=document.entry.size,
-            others=others,
-        )
-
-    def _claim(self, other: OtherVersion) -> OtherClaim:
-        if other.content is None:
-            return OtherClaim(path=other.path, frontmatter={}, state=FrontmatterState.UNREADABLE)
-        note = parse(other.path, other.content, self._rules)
-        return OtherClaim(path=other.path, frontmatter=note.frontmatter, state=note.frontmatter_state)
 
     def _told_troubles(self) -> list[tuple[str, str, str]]:
         return [(trouble.path, trouble.code, trouble.reason) for trouble in self._source.problems()]
@@ -338,27 +322,6 @@ def reclassify(writer: IndexWriter, rules: Rules) -> int:
     writer.reclassify(moved)
     writer.set_meta(rules=rules.fingerprint)
     return len(moved)
-
-
-def said_by(rules: Rules, other: OtherClaim) -> Sensitivity:
-    """Decide what a version that lost a conflict would be by itself."""
-    return rules.classify(other.path, None, other.frontmatter, other.state)
-
-
-def content_hash(document: Document) -> bytes:
-    """Name a document's bytes, with the place a link inside the vault led to and the versions that lost a conflict."""
-    digest = blake2b(document.content, digest_size=16)
-    if document.resolved_path != document.entry.path:
-        digest.update(b"\x00" + document.resolved_path.encode())
-    for other in document.others:
-        digest.update(b"\x01" + other.path.encode())
-        digest.update(b"\x02" if other.content is None else blake2b(other.content, digest_size=16).digest())
-    return digest.digest()
-
-
-def count_words(text: str) -> int:
-    """Estimate tokens where no embedder is at hand: a third of the UTF-8 bytes, which no tokenizer exceeds by much."""
-    return len(text.encode()) // 3 + 1
 
 
 def checked(plan: Plan | SuddenlyEmpty | AnotherVault) -> Plan:

@@ -14,6 +14,7 @@ _SPAN = re.compile(
 _WRAPPED = re.compile(r"[\s>]*[A-Za-z0-9+/]{60,}={0,2}\s*")
 _LAST_WRAPPED = re.compile(r"[\s>]*[A-Za-z0-9+/]{1,}={0,2}\s*")
 _SHORTEST_LINE = 100
+_SHORTEST_RUN = 64
 _WRAPPED_LINES = 3
 # What stands around an image in Markdown, HTML or JSON; any other word may be its caption, to be found by.
 _FRAME = re.compile(
@@ -24,7 +25,10 @@ _FEW_LETTERS = 2
 
 def blob_spans(text: str) -> list[tuple[int, int]]:
     """The half-open spans of one line that are packed data."""
-    return [found.span() for found in _SPAN.finditer(text)] if len(text) >= _SHORTEST_LINE else []
+    # Every span holds a long run without a space, and a line of words is known by having none.
+    if len(text) < _SHORTEST_LINE or max(map(len, text.split()), default=0) < _SHORTEST_RUN:
+        return []
+    return [found.span() for found in _SPAN.finditer(text)]
 
 
 def blob_lines(lines: Sequence[str]) -> frozenset[int]:

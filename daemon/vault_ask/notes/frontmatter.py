@@ -7,7 +7,7 @@ not the note.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, takewhile
+from itertools import chain, islice, pairwise, takewhile
 from typing import Any
 
 from vault_ask.notes.fold import fold, storable
@@ -140,11 +140,12 @@ def _unclosed(lines: Sequence[str]) -> Frontmatter:
 
 def _misplaced(lines: Sequence[str]) -> Frontmatter:
     """A block below blank lines, or with an odd first line, is body; but who names a note personal in it means that."""
-    shown = [line.translate(_INVISIBLE) for line in lines[: _LINES_ABOVE + _UNCLOSED_LINES]]
-    start = next((at for at, line in enumerate(shown[:_LINES_ABOVE]) if line.strip()), None)
-    if start is None or not _OPENS_ASKEW.fullmatch(shown[start]):
+    shown = (line.translate(_INVISIBLE) for line in lines[: _LINES_ABOVE + _UNCLOSED_LINES])
+    above = list(islice(shown, _LINES_ABOVE))
+    start = next((at for at, line in enumerate(above) if line.strip()), None)
+    if start is None or not _OPENS_ASKEW.fullmatch(above[start]):
         return Frontmatter()
-    inside = list(takewhile(lambda line: not _OPENS_ASKEW.fullmatch(line), shown[start + 1 :]))
+    inside = list(takewhile(lambda line: not _OPENS_ASKEW.fullmatch(line), chain(above[start + 1 :], shown)))
     values, _ = _entry_by_entry(list(_block_like(inside)))
     problem = Problem(
         code=MISPLACED,

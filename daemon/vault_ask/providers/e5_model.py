@@ -1,45 +1,27 @@
-"""Runs multilingual-e5-small: text to token ids, token ids to one unit vector. Import it late, it loads onnxruntime."""
+"""Runs multilingual-e5-small: token ids to one unit vector. Import it late, it loads onnxruntime."""
 
-import unicodedata
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
-from sentencepiece import SentencePieceProcessor
 
 from vault_ask.index.embedding import Vector
-from vault_ask.providers.e5_files import ENCODER, TOKENIZER
+from vault_ask.providers.e5_files import ENCODER
 from vault_ask.providers.e5_weights import E5Weights
-
-# No piece of the vocabulary is longer, so `limit` tokens never come from more than 16 x `limit` characters.
-_LONGEST_PIECE = 16
 
 
 class E5Model:
     """The loaded model. Every method may be called from several threads at once."""
 
-    def __init__(self, folder: Path, weights_file: Path) -> None:
-        self._weights = E5Weights(weights_file)
+    def __init__(self, folder: Path, weights: E5Weights) -> None:
+        self._weights = weights
         shape, vocabulary = self._weights.shape, self._weights.special
         self._start, self._end = vocabulary.bos, vocabulary.eos
-        self._translation = _full_translation(self._weights.translation)
         kind = self._weights.floats("emb.type").reshape(-1, shape.hidden)[0]
         self._places = self._weights.floats("emb.pos").reshape(-1, shape.hidden) + kind
-        self._tokenizer = SentencePieceProcessor(model_file=str(folder / TOKENIZER))
         self._session = _session(folder / ENCODER)
         self.dimension = shape.hidden
         self.longest = shape.positions - 2
-
-    def tokens(self, text: str) -> list[int]:
-        """Give the token ids of a text, without the start and end tokens."""
-        ids: list[int] = self._tokenizer.encode(self._normal(text))
-        return ids
-
-    def first_tokens(self, text: str, limit: int) -> list[int]:
-        """Give the first `limit` token ids, without tokenising much more of a huge text than is needed."""
-        normal = " ".join(self._normal(text).split())
-        ids: list[int] = self._tokenizer.encode(normal[: limit * _LONGEST_PIECE])
-        return ids[:limit]
 
     def vector(self, tokens: list[int]) -> Vector | None:
         """Embed one sequence of at most `longest` tokens; None when no finite direction comes out."""
@@ -49,15 +31,6 @@ class E5Model:
         mean: Vector = self._session.run(None, {"rows": rows})[0]
         length = float(np.linalg.norm(mean))
         return mean / np.float32(length) if np.isfinite(length) and length > 0 else None
-
-    def _normal(self, text: str) -> str:
-        # The model's own table is one character at a time; NFC first joins what it would join by looking at two.
-        return unicodedata.normalize("NFC", text).translate(self._translation)
-
-
-def _full_translation(table: dict[int, str]) -> dict[int, str]:
-    """Add what the table leaves open and the tokenizer cannot take: NUL, and halves of surrogate pairs."""
-    return table | {0: ""} | dict.fromkeys(range(0xD800, 0xE000), " ")
 
 
 def _session(file: Path) -> onnxruntime.InferenceSession:

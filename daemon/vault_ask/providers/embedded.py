@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +18,12 @@ import numpy as np
 from vault_ask.errors import ConfigError, ModelRefused
 from vault_ask.index.embedding import EmbeddingSpace, Priors, Refused, Vector
 from vault_ask.providers.e5_files import ensure_built
-from vault_ask.providers.e5_weights import find_weights
+from vault_ask.providers.e5_weights import E5Weights, find_weights
 from vault_ask.settings import EmbeddingSettings
 
 if TYPE_CHECKING:
     from vault_ask.providers.e5_model import E5Model
+    from vault_ask.providers.e5_tokenizer import E5Tokenizer
 
 MODEL = "multilingual-e5-small"
 DIMENSION = 384
@@ -51,9 +52,15 @@ class EmbeddedEmbedder:
         self._settings = settings
         self._models_folder = models_folder
         self._progress = progress or (lambda _message: None)
+        self._weights: E5Weights | None = None
+        self._tokenizer: E5Tokenizer | None = None
         self._model: E5Model | None = None
-        self._loading = Lock()
+        self._loading = RLock()
         self._workers = ThreadPoolExecutor(settings.threads, thread_name_prefix="embed")
+
+    def __reduce__(self) -> tuple[type["EmbeddedEmbedder"], tuple[EmbeddingSettings, Path]]:
+        """Travel to another process as the settings, and load there what is used there."""
+        return EmbeddedEmbedder, (self._settings, self._models_folder)
 
     @property
     def space(self) -> EmbeddingSpace:
@@ -73,15 +80,15 @@ class EmbeddedEmbedder:
 
     def warm(self) -> None:
         """Load the model now, building its files first where needed. Raises ModelRefused."""
-        self._loaded()
+        self._loaded_model()
 
     def count_tokens(self, text: str) -> int:
         """Count the tokens of a text without prefix, exactly. Raises ModelRefused."""
-        return len(self._loaded().tokens(text))
+        return len(self._loaded_tokenizer().tokens(text))
 
     def embed_passages(self, texts: Sequence[str]) -> list[Vector | Refused]:
         """Embed passages, `embedding.threads` of them at a time. Raises ModelRefused."""
-        model, prefix = self._loaded(), self.space.passage_prefix
+        model, prefix = self._loaded_model(), self.space.passage_prefix
         if self._settings.threads == 1 or len(texts) == 1:
             results = [self._embed(model, prefix, text) for text in texts]
         else:
@@ -92,7 +99,7 @@ class EmbeddedEmbedder:
 
     def embed_query(self, text: str) -> Vector:
         """Embed one question. Raises ModelRefused, also when the question is blank."""
-        result = self._embed(self._loaded(), self.space.query_prefix, text)
+        result = self._embed(self._loaded_model(), self.space.query_prefix, text)
         if isinstance(result, Refused):
             raise ModelRefused(f"The question could not be embedded: {result.reason}. Ask it in other words.")
         return result
@@ -104,27 +111,37 @@ class EmbeddedEmbedder:
         return _priors() if as_measured else Priors()
 
     def _embed(self, model: "E5Model", prefix: str, text: str) -> Vector | Refused:
-        bare = model.first_tokens(text, 1)
-        if not bare:
+        tokenizer = self._loaded_tokenizer()
+        if not tokenizer.first_tokens(text, 1):
             return _BLANK
-        vector = model.vector(model.first_tokens(prefix + text, self.max_tokens))
+        vector = model.vector(tokenizer.first_tokens(prefix + text, self.max_tokens))
         return _NO_DIRECTION if vector is None else vector
 
-    def _loaded(self) -> "E5Model":
+    def _loaded_model(self) -> "E5Model":
         with self._loading:
             if self._model is None:
-                self._model = self._load()
+                folder, weights = self._files()
+                # Late: importing onnxruntime costs .2 s and 40 MB, which a status or a dry run should not pay.
+                from vault_ask.providers.e5_model import E5Model  # noqa: PLC0415
+
+                self._model = E5Model(folder, weights)
+                _give_memory_back()
             return self._model
 
-    def _load(self) -> "E5Model":
-        weights = find_weights()
-        folder = ensure_built(self._models_folder, self._progress)
-        # Late: importing onnxruntime costs .2 s and 40 MB, which a status or a dry run should not pay.
-        from vault_ask.providers.e5_model import E5Model  # noqa: PLC0415
+    def _loaded_tokenizer(self) -> "E5Tokenizer":
+        with self._loading:
+            if self._tokenizer is None:
+                from vault_ask.providers.e5_tokenizer import E5Tokenizer  # noqa: PLC0415 - sentencepiece, as above
 
-        model = E5Model(folder, weights)
-        _give_memory_back()
-        return model
+                self._tokenizer = E5Tokenizer(*self._files())
+                _give_memory_back()
+            return self._tokenizer
+
+    def _files(self) -> tuple[Path, E5Weights]:
+        """Give the folder of the built files, and the weights; builds and opens them the first time."""
+        if self._weights is None:
+            self._weights = E5Weights(find_weights())
+        return ensure_built(self._models_folder, self._progress), self._weights
 
 
 @cache
