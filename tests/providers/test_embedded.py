@@ -117,8 +117,8 @@ def test_several_workers_make_the_vectors_of_one(models: Path, embedder: Embedde
 
 def test_a_vector_without_direction_is_refused(models: Path) -> None:
     broken = EmbeddedEmbedder(EmbeddingSettings(), models)
-    places = broken._loaded()._places
-    broken._loaded()._places = np.full_like(places, np.nan)
+    places = broken._loaded_model()._places
+    broken._loaded_model()._places = np.full_like(places, np.nan)
     (result,) = broken.embed_passages(["anything"])
     assert isinstance(result, Refused)
 
