@@ -8,6 +8,7 @@ from threading import Event
 
 from vault_ask.app import make_embedder, make_source, make_tools
 from vault_ask.errors import (
+    DocumentIncomplete,
     DocumentVanished,
     EmbeddingSpaceChanged,
     IndexDamaged,
@@ -91,6 +92,8 @@ def dry_run(settings: Settings, *, rebuild: bool) -> Plan:
             return content_hash(source.read(path)) != known[path].content_hash
         except DocumentVanished:
             return True
+        except DocumentIncomplete:
+            return False
 
     return Plan(plan.new, tuple(path for path in plan.changed if really_changed(path)), plan.gone)
 

@@ -117,6 +117,16 @@ def test_index_status_search_and_source_over_an_encrypted_vault(setting: Setting
     assert "no file at this path" in in_process(vault_ask, "source", "cat", "Nowhere.md").sentence(code=1)
 
 
+def test_a_dry_run_leaves_alone_what_has_not_arrived(setting: Setting, over: Over) -> None:
+    with setting.fill().device() as device:
+        device.put("Torn.md", "first\n")
+        vault_ask = over("")
+        assert vault_ask("index", "--no-embed").code == 0
+        device.put_without_chunks("Torn.md", "second\n")
+    planned = in_process(vault_ask, "index", "--dry-run")
+    assert (planned.code, "0 new and 0 changed notes, and forget 0" in planned.out) == (0, True), planned
+
+
 def test_source_ls_shows_each_state_and_ends_with_code_0(setting: Setting, over: Over) -> None:
     with setting.fill().device() as device:
         device.put("Whole.md", "whole\n")

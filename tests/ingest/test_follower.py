@@ -9,9 +9,10 @@ import pytest
 
 from fakes import FakeSource
 from ingest.bench import AWAY, Bench
-from vault_ask.errors import IndexDamaged
+from vault_ask.errors import IndexDamaged, SourceRefused
 from vault_ask.ingest import follower as follower_module
 from vault_ask.ingest.follower import Follower
+from vault_ask.sources.port import Change, Entry, Rescan
 from waiting import wait_until
 
 Make = Callable[..., Bench]
@@ -58,7 +59,7 @@ def test_a_vault_that_goes_away_loses_nothing_and_is_followed_when_it_is_back(be
         work.source.go_away()
         work.source.tell([])
         work.source._store("C.md", "gamma\n")
-        work.source.tell([follower_module.Rescan("periodic")])
+        work.source.tell([Rescan("periodic")])
         wait_until(lambda: follower.trouble is not None)
         assert "away" in (follower.trouble or "")
         wait_until(lambda: work.progress.snapshot.phase == "waiting")
@@ -66,6 +67,37 @@ def test_a_vault_that_goes_away_loses_nothing_and_is_followed_when_it_is_back(be
         work.source.come_back()
         wait_until(lambda: work.paths() == ["A.md", "B.md", "C.md"])
         wait_until(lambda: follower.trouble is None)
+
+
+class Doubting(FakeSource):
+    """Refused at first; then it says for a while that it lives, as over a database that is being filled."""
+
+    def __init__(self, notes: dict[str, str]) -> None:
+        super().__init__(notes)
+        self.sessions = self.listings = 0
+        self.listings_after_a_sign: list[int] = []
+
+    def listing(self) -> list[Entry]:
+        self.listings += 1
+        return super().listing()
+
+    def changes(self, stop: Event) -> Iterator[list[Change]]:
+        self.sessions += 1
+        if self.sessions == 1:
+            yield [Rescan("started")]
+            raise SourceRefused("Something else answers at the address.")
+        yield []
+        self.listings_after_a_sign.append(self.listings)
+        yield from super().changes(stop)
+
+
+def test_a_sign_of_life_after_a_trouble_is_no_reason_to_compare(bench: Make) -> None:
+    source = Doubting({"A.md": "alpha\n"})
+    work = bench(source=source)
+    with following(work) as follower:
+        wait_until(lambda: source.listings == 2 and follower.trouble is None)
+    assert source.listings_after_a_sign == [1]
+    assert work.paths() == ["A.md"]
 
 
 def test_the_backlog_drains_by_itself_when_the_embedder_is_back(bench: Make) -> None:

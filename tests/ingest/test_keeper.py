@@ -135,6 +135,11 @@ def test_a_sound_index_under_suspicion_stays(bench: Make) -> None:
 # Rebuilding
 
 
+def visible(work: Bench) -> list[str]:
+    with work.index.open(OPEN) as view:
+        return view.paths()
+
+
 def test_the_old_index_serves_and_is_followed_until_the_new_one_is_whole(bench: Make) -> None:
     work = indexed(bench)
     former, work.embedder = work.embedder, Other()
@@ -237,6 +242,26 @@ def test_a_rebuild_that_cannot_read_the_vault_leaves_the_old_index_followed(benc
         work.source.come_back()
         work.source.put("Later.md", "and still followed\n")
         wait_until(lambda: work.found("still followed") == ["Later.md"])
+
+
+def test_a_rebuild_that_cannot_take_its_last_look_opens_nothing_that_was_closed_meanwhile(bench: Make) -> None:
+    work = indexed(bench)
+    work.embedder = Other()
+    work.embedder.go.clear()
+    with keeping(work, rebuild=True) as keeper:
+        wait_until(work.embedder.entered.is_set)
+        work.source.put("N7.md", "---\nsensitivity: personal\n---\na canary\n")
+        wait_until(lambda: work.found("canary") == ["N7.md"])
+        work.source.go_away()
+        work.embedder.go.set()
+        wait_until(lambda: "rebuild stopped" in (keeper.warning or "") or not work.files.building.exists())
+        assert "N7.md" not in visible(work)
+        work.source.come_back()
+    with keeping(work) as keeper:
+        wait_until(lambda: not work.files.building.exists() and keeper.caught_up)
+        wait_until(lambda: work.found("canary") == ["N7.md"])
+        assert "N7.md" not in visible(work)
+    assert work.embedded_twice == []
 
 
 def test_another_space_is_told_by_the_status_and_words_go_on(bench: Make) -> None:

@@ -11,8 +11,10 @@ import pytest
 from couch_stand_in import CouchStandIn
 from ingest.bench import PRIVATE
 from livesync_bench import LONG, TWO_NOTES, LiveSyncBench, Making, listings, spelled
-from vault_ask.errors import IndexFailed
+from vault_ask.errors import IndexFailed, SourceUnreachable
 from vault_ask.ingest.follower import Follower
+from vault_ask.sources.couch_replica import Replica
+from vault_ask.sources.livesync import Metadata
 from waiting import wait_until
 
 
@@ -268,3 +270,25 @@ def test_follower_takes_up_again_what_was_cut_off_in_the_middle_of_a_batch(
     follower.stop()
     assert time.monotonic() - started < 2
     assert bench.source.state().mode == "stopped"
+
+
+def test_batch_that_the_server_cut_off_while_it_was_made_is_made_whole_again(
+    livesync: Making, stand_in: CouchStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = livesync(stand_in.url, TWO_NOTES)
+    bench.catch_up()
+    is_whole, failing = Replica._is_whole, [True]
+
+    def cut_off_once(self: Replica, metadata: Metadata) -> bool:
+        if failing and failing.pop():
+            raise SourceUnreachable("The server went away.")
+        return is_whole(self, metadata)
+
+    def write() -> None:
+        bench.device.purge_tombstone("Hub.md")
+        bench.device.recase("geometry.md", "Geometry.md")
+
+    monkeypatch.setattr(Replica, "_is_whole", cut_off_once)
+    bench.restart(before=write)
+    bench.until(lambda: bench.paths() == ["Geometry.md"])
+    assert not failing

@@ -2,6 +2,8 @@
 
 import hashlib
 
+import pytest
+
 from couch_stand_in import CouchStandIn
 from ingest.bench import OPEN
 from livesync_bench import OPEN as OPEN_LEVEL
@@ -116,3 +118,40 @@ def test_version_that_lost_closes_the_note_while_the_winner_is_not_whole(sealed:
     sealed.device.send(late)
     sealed.until(lambda: sealed.text("geometry.md") == "date palm")
     assert sealed.level("geometry.md") is OPEN_LEVEL
+
+
+def test_version_that_lost_closes_the_note_while_the_winner_waits_under_another_spelling(sealed: LiveSyncBench) -> None:
+    sealed.device.conflict("geometry.md", SECRET + "canary\n")
+    late = sealed.device.put_without_chunks("Geometry.md", "date palm\n")
+    sealed.until(lambda: sealed.level("geometry.md") is PERSONAL)
+    assert sealed.paths() == ["Hub.md", "geometry.md"]
+    sealed.device.resolve_conflict("Geometry.md")
+    sealed.device.send(late)
+    sealed.until(lambda: sealed.paths() == ["Geometry.md", "Hub.md"])
+    assert sealed.level("Geometry.md") is OPEN_LEVEL
+
+
+def test_version_that_lost_closes_the_note_while_the_winner_cannot_be_decrypted(
+    sealed: LiveSyncBench, stand_in: CouchStandIn
+) -> None:
+    document = sealed.device.document("geometry.md")
+    assert document
+    stand_in.store(sealed.database, [document | {"path": "/\\:%=" + "QmFz" * 40}])
+    sealed.until(lambda: sealed.troubles("incomplete"))
+    assert sealed.level("geometry.md") is OPEN_LEVEL
+    sealed.device.conflict("geometry.md", SECRET + "canary\n")
+    sealed.until(lambda: sealed.level("geometry.md") is PERSONAL)
+    assert sealed.found("medlar") == ["geometry.md"]
+
+
+def test_version_that_lost_and_arrives_while_the_index_is_told_of_another_address_opens_the_note(
+    sealed: LiveSyncBench,
+) -> None:
+    chunks = [*sealed.device._encoder.file("geometry.md", "not yet there\n")[1]]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(sealed.device, "send", lambda _chunks: None)  # the pieces stay on the device
+        sealed.device.conflict("geometry.md", "not yet there\n")
+    sealed.until(lambda: sealed.level("geometry.md") is PERSONAL)
+    sealed.url = sealed.url.replace("127.0.0.1", "localhost")
+    sealed.restart(before=lambda: sealed.device.send(chunks))
+    sealed.until(lambda: sealed.level("geometry.md") is OPEN_LEVEL)

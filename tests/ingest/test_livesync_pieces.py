@@ -7,6 +7,7 @@ import httpx
 from couch_stand_in import CouchStandIn
 from ingest.bench import OPEN
 from livesync_bench import LONG, PACE, PERSONAL, SECRET, LiveSyncBench, Making
+from livesync_bench import OPEN as OPEN_LEVEL
 from vault_ask.sources.couch_waiting import Pace
 
 
@@ -153,3 +154,16 @@ def test_size_and_time_that_cannot_be_right_are_taken_and_the_size_is_told_after
     bench.device.put("N.md", "medlar\n")
     bench.until(lambda: bench.text("N.md") == "medlar")
     assert bench.kept_troubles() == []
+
+
+def test_what_has_arrived_keeps_a_note_personal_that_new_rules_would_open(sealed: LiveSyncBench) -> None:
+    sealed.restart(personal=("geometry.md",))
+    assert sealed.ingest.reclassify() == 1
+    pieces = sealed.device.put_without_chunks("geometry.md", SECRET + "x" * 2000)
+    sealed.device.send(pieces[:1])
+    sealed.until(lambda: sealed.troubles("incomplete"))
+    sealed.restart()
+    assert sealed.ingest.reclassify() == 0
+    assert sealed.level("geometry.md") is PERSONAL
+    sealed.device.put("geometry.md", "date palm\n")
+    sealed.until(lambda: sealed.level("geometry.md") is OPEN_LEVEL)

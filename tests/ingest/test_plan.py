@@ -16,8 +16,10 @@ def entry(path: str, revision: str = "1") -> Entry:
     return Entry(path, revision, 1, 0.0)
 
 
-def known(*paths: str, revision: str = "1") -> dict[str, Known]:
-    return {path: Known(path=path, revision=revision, content_hash=b"", sensitivity=Sensitivity.OPEN) for path in paths}
+def known(*paths: str, revision: str = "1", content: bytes = b"hash") -> dict[str, Known]:
+    return {
+        path: Known(path=path, revision=revision, content_hash=content, sensitivity=Sensitivity.OPEN) for path in paths
+    }
 
 
 def test_new_changed_and_gone_notes_are_told_apart() -> None:
@@ -25,6 +27,10 @@ def test_new_changed_and_gone_notes_are_told_apart() -> None:
         [entry("same.md"), entry("edited.md", "2"), entry("fresh.md")], known("same.md", "edited.md", "old.md")
     )
     assert plan == Plan(new=("fresh.md",), changed=("edited.md",), gone=("old.md",))
+
+
+def test_a_note_that_was_closed_is_read_again_though_nothing_tells_of_a_change() -> None:
+    assert make_plan([entry("a.md")], known("a.md", content=b"")) == Plan((), ("a.md",), ())
 
 
 def test_notes_below_an_unreadable_folder_stay() -> None:

@@ -8,6 +8,7 @@ import pytest
 from fakes import FakeSource
 from ingest.bench import AWAY, OPEN, Bench
 from vault_ask.errors import SourceRefused, SourceUnreachable
+from vault_ask.ingest import drafting as drafting_module
 from vault_ask.ingest import ingest as ingest_module
 from vault_ask.settings import ChunkSettings
 
@@ -198,14 +199,14 @@ def test_a_note_that_cannot_be_parsed_keeps_its_text_and_is_closed(
 ) -> None:
     work = bench(NOTES)
     work.index_all()
-    parse = ingest_module.parse
+    parse = drafting_module.parse
 
     def fail_on_rent(path: str, *args: object, **how: object) -> object:
         if path == "Rent.md":
             raise RecursionError
         return parse(path, *args, **how)
 
-    monkeypatch.setattr(ingest_module, "parse", fail_on_rent)
+    monkeypatch.setattr(drafting_module, "parse", fail_on_rent)
     work.source.put("Rent.md", "something that no parser stands\n")
     work.source.put("Boat.md", "The boat is sold.\n")
     report = work.sweep()

@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -60,6 +61,32 @@ def test_drafts_made_elsewhere_are_those_made_here_but_for_what_cutting_needed()
     slim = [replace(draft, note=replace(draft.note, lines=(), blocks=())) for draft in here if isinstance(draft, Draft)]
     assert elsewhere == slim
     assert not spawned()
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_no_code_that_lies_in_the_current_folder_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("socket", "signal", "vault_ask"):
+        (tmp_path / f"{module}.py").write_text("open('was run', 'w').close(); raise ImportError\n")
+    monkeypatch.chdir(tmp_path)
+    with drafting(drafter(), 40) as where:
+        drafts = where.begin([task(n) for n in range(40)])()
+        assert spawned()
+    assert len(drafts) == 40
+    assert not (tmp_path / "was run").exists()
+    assert "PYTHONSAFEPATH" not in os.environ
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_machine_without_means_for_processes_drafts_here() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+    try:
+        with drafting(drafter(), 40) as where:
+            drafts = where.begin([task(n) for n in range(40)])()
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert type(where) is Drafting
+    assert len(drafts) == 40
 
 
 def test_a_few_notes_are_drafted_here() -> None:

@@ -304,6 +304,15 @@ def test_whoever_is_no_member_is_told_where_that_is_set(
         changes(client, selector=True)
 
 
+def test_a_login_that_the_server_has_locked_is_told_from_a_missing_right(
+    guarded: CouchStandIn, connect: Callable[..., CouchClient]
+) -> None:
+    body = b'{"error":"forbidden","reason":"Account is temporarily locked due to multiple authentication failures"}'
+    guarded.reply_next(body, status=403, headers={"Content-Type": "application/json"})
+    with pytest.raises(SourceRefused, match=r"locked the user out.*VAULTASK_VAULT__COUCHDB__PASSWORD"):
+        connect(guarded, user=USER, password=PASSWORD).info()
+
+
 def test_no_error_and_no_representation_holds_a_secret(
     guarded: CouchStandIn, connect: Callable[..., CouchClient]
 ) -> None:

@@ -1,10 +1,14 @@
 """The database itself goes and another comes, changes its salt, or loses documents that nothing tells of."""
 
+from collections.abc import Iterable
+
 import pytest
 
 from couch_stand_in import CouchStandIn
 from livesync_bench import NEVER, PACE, LiveSyncBench, Making, asked_since, spelled
 from livesync_device import PARAMETERS
+from vault_ask.errors import SourceUnreachable
+from vault_ask.sources.couch_reading import Reader
 from vault_ask.sources.couch_waiting import Pace
 
 SHORT = Pace(quiet=0.05, settle=0.03, heartbeat=0.1, look=NEVER, sign=0.02, retries=(0.03,))
@@ -166,6 +170,40 @@ def test_document_whose_salt_comes_later_is_read_then_also_after_a_restart(
     assert bench.troubles() == {}
 
 
+def test_passphrase_that_was_corrected_opens_what_it_did_not_open_before(
+    livesync: Making, stand_in: CouchStandIn
+) -> None:
+    bench = followed(livesync, stand_in, couchdb={"passphrase": "a slip"})
+    with bench.device_of("v2obf") as sealed:
+        sealed.put("b.md", "text\n")
+    bench.until(lambda: bench.troubles("left-out"))
+    del bench._vault["couchdb"]
+    bench.restart()
+    bench.until(lambda: bench.paths() == ["a.md", "b.md"])
+    assert bench.troubles() == {}
+
+
+def test_trial_of_a_new_salt_that_the_server_cut_off_is_made_again(
+    livesync: Making, stand_in: CouchStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = followed(livesync, stand_in, couchdb={"passphrase": "a slip"})
+    with bench.device_of("v2obf") as sealed:
+        sealed.put("b.md", "text\n")
+    bench.until(lambda: bench.troubles("left-out"))
+    absent, failing = Reader.absent, [True]
+
+    def cut_off_once(self: Reader, pieces: Iterable[str]) -> frozenset[str]:
+        if failing and failing.pop():
+            raise SourceUnreachable("The server went away.")
+        return absent(self, pieces)
+
+    monkeypatch.setattr(Reader, "absent", cut_off_once)
+    del bench._vault["couchdb"]
+    bench.restart()
+    bench.until(lambda: bench.paths() == ["a.md", "b.md"])
+    assert not failing
+
+
 # Purge and compaction
 
 
@@ -190,6 +228,15 @@ def test_purge_that_nothing_tells_of_is_found_by_the_periodic_look(livesync: Mak
     arrives(bench, "b.md")
     bench.source._following._rescan_seconds = 0.05
     stand_in.cut_connections()
+    _purge(stand_in, bench, "b.md")
+    stand_in.databases[bench.database].purges = 0
+    bench.until(lambda: bench.paths() == ["a.md"])
+
+
+def test_periodic_look_is_made_also_where_no_feed_lasts_so_long(livesync: Making, stand_in: CouchStandIn) -> None:
+    stand_in.feed_seconds = 0.05
+    bench = followed(livesync, stand_in, pace=PACE, rescan_minutes=0.01)
+    arrives(bench, "b.md")
     _purge(stand_in, bench, "b.md")
     stand_in.databases[bench.database].purges = 0
     bench.until(lambda: bench.paths() == ["a.md"])

@@ -84,6 +84,21 @@ def test_listing_that_meets_changes_starts_from_the_sequence_before_it(
     assert [row.id for row in rows] == ["b.md"]
 
 
+def test_listing_decrypts_nothing_of_deleted_files(
+    hidden: Device, source: CouchSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden.put_many({"a.md": "alpha\n", "b.md": "beta\n", "c.md": "gamma\n"})
+    hidden.delete("b.md")
+    hidden.delete("c.md")
+    assert listed(source) == ["a.md"]
+    decrypted: list[str] = []
+    decrypt = source._replica.keys.decrypt
+    monkeypatch.setattr(source._replica.keys, "decrypt", lambda text: decrypted.append(text) or decrypt(text))
+    source.recall({})
+    assert listed(source) == ["a.md"]
+    assert len(decrypted) == 1
+
+
 def test_vault_without_a_milestone_is_listed(device: Device, source: CouchSource, stand_in: CouchStandIn) -> None:
     device.put("a.md", "alpha\n")
     del stand_in.databases["vault"].locals[MILESTONE]
@@ -353,3 +368,13 @@ def test_memory_is_taken_back_and_what_is_no_memory_of_ours_does_no_harm(
     again.recall({"checkpoint": "?", "salts": "{", "doc:x": "?", "sealed:y": "z", "unknown": "1"})
     assert listed(again) == ["Note.md"]
     again.close()
+
+
+def test_listing_that_nobody_asked_for_is_no_news_to_another_index(device: Device, source: CouchSource) -> None:
+    device.put("a.md", "alpha\n")
+    changes = source.changes(Event())
+    next(changes)
+    changes.close()  # type: ignore[attr-defined] # as a follower leaves it whose index failed
+    device.put("b.md", "beta\n")
+    source.recall({})
+    assert listed(source) == ["a.md", "b.md"]

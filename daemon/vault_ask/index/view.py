@@ -62,6 +62,11 @@ class Known:
     content_hash: bytes
     sensitivity: Sensitivity
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was made personal until it is stored anew."""
+        return not self.content_hash
+
 
 @dataclass(frozen=True, slots=True)
 class EdgeView:

@@ -14,7 +14,7 @@ import structlog
 from vault_ask.errors import IndexDamaged, SourceError, VaultAskError
 from vault_ask.ingest.ingest import Report
 from vault_ask.ingest.workshop import Workshop
-from vault_ask.sources.port import Change, Rescan
+from vault_ask.sources.port import Change
 
 log = structlog.get_logger()
 
@@ -118,10 +118,12 @@ class Follower:
             self._changed()
 
     def _settle(self) -> None:
-        """Use a quiet moment: compare everything after an absence, and empty the journal of text that was replaced."""
-        if self._trouble:
-            self._take([Rescan("the vault was away")])
-        elif self._unsettled:
+        """Use a quiet moment to empty the journal of text that was replaced.
+
+        What was missed in a trouble is no business of ours: the source begins anew after one, and tells when there is
+        something to compare; a vault that is being filled just then would be taken for whole here.
+        """
+        if self._unsettled:
             self._checkpoint()
             self._unsettled = False
 

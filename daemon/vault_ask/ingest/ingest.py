@@ -261,11 +261,11 @@ class Ingest:
         """
         report.failed[unread.path] = VANISHED if unread.vanished else INCOMPLETE
         before = known.get(unread.path)
-        if before is None or before.sensitivity is Sensitivity.PERSONAL:
+        # One that is personal by today's rules is closed as well: other rules may come before the rest of it.
+        if before is None or before.is_closed or not self._drafter.is_personal_already(unread):
             return
-        if self._drafter.is_personal_already(unread):
-            self._writer.close_note(unread.path)
-            report.reclassified += 1
+        self._writer.close_note(unread.path)
+        report.reclassified += before.sensitivity is not Sensitivity.PERSONAL
 
     def _told_troubles(self) -> list[tuple[str, str, str]]:
         return [(trouble.path, trouble.code, trouble.reason) for trouble in self._source.problems()]

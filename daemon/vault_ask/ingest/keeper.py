@@ -5,14 +5,14 @@ One thing at a time changes which file is written: opening, renewing a damaged f
 
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from threading import Event, Lock, Thread
 
 import structlog
 
-from vault_ask.errors import ModelError, SourceError, VaultAskError
+from vault_ask.errors import ModelError, VaultAskError
 from vault_ask.index.embedding import EmbeddingSpace
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.writer import IndexWriter
@@ -199,9 +199,9 @@ class Keeper:
             fresh = Workshop(writer, self._tools.afresh(), progress)
             self._complete(fresh)
             self._close()
-            with suppress(SourceError):
-                # What was written since the last look goes in by its words; the new follower looks again.
-                fresh.ingest.sweep(self._stop)
+            # What was written since the last look goes in by its words. Where the vault is away now, the old index
+            # stays: it knows what became personal meanwhile.
+            fresh.ingest.sweep(self._stop)
             self._refuse_if_stopping()
 
     def _space(self, progress: Progress) -> EmbeddingSpace | None:

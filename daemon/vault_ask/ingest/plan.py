@@ -50,8 +50,8 @@ def make_plan(
     """Compare a listing with what is indexed.
 
     `unreadable` are folders that could not be listed: what is indexed below them stays. `reread` reads every note
-    again, for when the rules of reading have changed. `moved` says that the vault lies at another place than it did;
-    then most of what is indexed has to be found again.
+    again, for when the rules of reading have changed; one that was closed is read again always. `moved` says that the
+    vault lies at another place than it did; then most of what is indexed has to be found again.
     """
     listed = {entry.path: entry for entry in listing}
     if known and not listed:
@@ -61,7 +61,9 @@ def make_plan(
         return AnotherVault(len(known), found)
     new = [path for path in listed if path not in known]
     changed = [
-        path for path, entry in listed.items() if path in known and (reread or known[path].revision != entry.revision)
+        path
+        for path, entry in listed.items()
+        if path in known and (reread or known[path].is_closed or known[path].revision != entry.revision)
     ]
     gone = [path for path in known if path not in listed and not _below(path, unreadable)]
     return Plan(tuple(new), tuple(changed), tuple(gone))

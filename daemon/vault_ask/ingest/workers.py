@@ -13,7 +13,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
 from multiprocessing import get_context, parent_process
-from threading import Thread
+from threading import Lock, Thread
 
 import structlog
 
@@ -88,12 +88,57 @@ def drafting(drafter: Drafter, notes: int) -> Iterator[Drafting]:
     if notes < MANY or processes == 1 or not _can_travel(drafter):
         yield Drafting(drafter)
         return
-    # Spawned: a fork would copy the locks of threads that are not there in the child.
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_begin, initargs=(drafter,))
+    pool = _started(drafter, processes)
+    if pool is None:
+        yield Drafting(drafter)
+        return
     try:
         yield DraftingElsewhere(drafter, pool)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+_starting = Lock()
+
+
+def _started(drafter: Drafter, processes: int) -> ProcessPoolExecutor | None:
+    """Start all processes at once; None where the machine has no means for them."""
+    pool = None
+    with _starting, _no_code_from_here():
+        try:
+            # Spawned: a fork would copy the locks of threads that are not there in the child.
+            pool = ProcessPoolExecutor(
+                processes, mp_context=get_context("spawn"), initializer=_begin, initargs=(drafter,)
+            )
+            for _ in range(processes):
+                # A task for which no process is idle starts one.
+                pool.submit(os.getpid)
+        except (OSError, ImportError, NotImplementedError, RuntimeError) as error:
+            log.warning("no processes for drafting; going on without them", error=type(error).__name__)
+            if pool is not None:
+                pool.shutdown(cancel_futures=True)
+            return None
+    return pool
+
+
+@contextmanager
+def _no_code_from_here() -> Iterator[None]:
+    """Keep processes that are started from importing modules out of the current folder, which may be the vault.
+
+    They begin as `python -c`, which puts that folder before Python's own library.
+    """
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
+
+
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 def _cores() -> int:

@@ -59,7 +59,7 @@ def put_together(path: str, ids: Sequence[str], loaded: Loaded) -> Read:
     elsewhere = [doc_id for doc_id in there if _is_elsewhere(loaded.found[doc_id], path)]
     for doc_id in elsewhere:
         if loaded.body((doc_id, "")).content is None:
-            return _held_back(path, (doc_id, ""), loaded)
+            return _held_back(path, doc_id, there, loaded)
     there = [doc_id for doc_id in there if doc_id not in elsewhere]
     if not there:
         return Read(Unread(path, "it is not in the database any more", vanished=True))
@@ -93,25 +93,40 @@ def _is_elsewhere(found: Found, path: str) -> bool:
     return found.metadata is not None and shown_path(found.metadata.path) != path
 
 
-def _held_back(path: str, key: Key, loaded: Loaded) -> Read:
+def _held_back(path: str, moved: str, ids: Sequence[str], loaded: Loaded) -> Read:
     """Keep the note at its former path while its text is not whole at the new one."""
-    metadata, body = loaded.metadata[key], loaded.body(key)
+    metadata, body = loaded.metadata[moved, ""], loaded.body((moved, ""))
     moved_to = shown_path(metadata.path) if metadata else None
-    unread = Unread(path, body.reason or "it cannot be read", body.beginning, moved_to=moved_to)
+    rivals = _rivals(path, _versions_besides(moved, ids, loaded), loaded)
+    unread = Unread(path, body.reason or "it cannot be read", body.beginning, moved_to=moved_to, others=rivals)
     return Read(unread, body.missing)
 
 
-def _won(path: str, ids: Sequence[str], loaded: Loaded) -> Read:
-    winner, *others = ids
-    if (sealed := loaded.found[winner].sealed) is not None:
-        return Read(Unread(path, sealed))
-    metadata, body = loaded.metadata[winner, ""], loaded.body((winner, ""))
+def _versions_besides(winner: str, ids: Iterable[str], loaded: Loaded) -> list[Key]:
+    """Name the versions that do not count: of other documents, and those that lost a conflict."""
+    ids = tuple(ids)
     lost = [(doc_id, revision) for doc_id in ids for revision in loaded.found[doc_id].lost]
-    versions = [*((doc_id, "") for doc_id in others), *lost]
-    rivals = tuple(loaded.other(path, key) for key in versions)
+    return [*((doc_id, "") for doc_id in ids if doc_id != winner), *lost]
+
+
+def _rivals(path: str, versions: Iterable[Key], loaded: Loaded) -> tuple[OtherVersion, ...]:
+    return tuple(loaded.other(path, key) for key in versions)
+
+
+def _won(path: str, ids: Sequence[str], loaded: Loaded) -> Read:
+    winner = ids[0]
+    versions = _versions_besides(winner, ids, loaded)
+    rivals = _rivals(path, versions, loaded)
+    if (sealed := loaded.found[winner].sealed) is not None:
+        return Read(Unread(path, sealed, others=rivals))
+    metadata, body = loaded.metadata[winner, ""], loaded.body((winner, ""))
     if body.content is None or metadata is None:
         return Read(Unread(path, body.reason or "it cannot be read", body.beginning, others=rivals), body.missing)
-    entry = Entry(path, _revision(ids, loaded.found), metadata.size or 0, metadata.mtime)
+    revision = _revision(ids, loaded.found)
+    if any(rival.content is None for rival in rivals):
+        # Of no listing: whatever is forgotten of what waits, the next sweep reads the note again.
+        revision += "?"
+    entry = Entry(path, revision, metadata.size or 0, metadata.mtime)
     missing = tuple(piece for key in versions for piece in loaded.body(key).missing)
     return Read(Document(entry, body.content, path, rivals), missing, metadata)
 

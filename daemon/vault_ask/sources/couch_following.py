@@ -3,6 +3,7 @@
 Rows only say where to look: whatever their order, however often they come, the documents are fetched as they are now.
 """
 
+import math
 import random
 import time
 from collections.abc import Generator, Iterator, Sequence
@@ -24,7 +25,7 @@ from vault_ask.sources.couch_client import (
     Row,
     SelectorRefused,
 )
-from vault_ask.sources.couch_listing import PAGE, fingerprint, is_much
+from vault_ask.sources.couch_listing import LONGEST_WAITS, PAGE, fingerprint, is_much
 from vault_ask.sources.couch_memory import CHECKPOINT, Checkpoint
 from vault_ask.sources.couch_refusals import BrokenOff
 from vault_ask.sources.couch_replica import Replica
@@ -67,6 +68,7 @@ class Following:
         self._selector = True
         self._longpoll = False
         self._short_feeds = 0
+        self._verify_at: float | None = None
         self._lag: int | None = None
         self._last_change: float | None = None
         self._mode = "stopped"
@@ -139,10 +141,15 @@ class Following:
                 return
 
     def _until_quiet(self, stop: Event) -> Iterator[list[Change]]:
-        """Wait until a database that was made anew has been filled: nothing is written to it for a while."""
+        """Wait until a database that was made anew has been filled: nothing is written to it for a while, or for long.
+
+        What is missing after that is doubted again by the listing.
+        """
         self._say("waiting", "LiveSync made the database anew; what is indexed stays until it has been filled.")
         before = None
-        while not stop.is_set() and before != (now := fingerprint(self._client)):
+        for _ in range(LONGEST_WAITS):
+            if stop.is_set() or before == (now := fingerprint(self._client)):
+                return
             before = now
             yield []
             stop.wait(self._pace.quiet)
@@ -230,7 +237,7 @@ class Following:
         now = time.monotonic()
         yield from self._retries()
         if now >= timers.verify:
-            timers.verify = now + self._rescan_seconds
+            timers.verify = self._verify_at = now + self._rescan_seconds
             yield self._verified()
         elif now >= timers.look:
             timers.look = now + self._pace.look
@@ -263,9 +270,12 @@ class Following:
         everything = self._replica.find(ids)
         if any(found.is_nothing and doc_id in catalogue for doc_id, found in everything.items()):
             self._refuse_another_life()
+        # All of them before the first is learned: the server may be asked here, and what a batch that fails has learned
+        # would be no news to the next one.
+        judged = self._replica.judged(everything)
         for doc_id, found in everything.items():
             before = catalogue.get(doc_id)
-            now = self._replica.learn(doc_id, found)
+            now = self._replica.learn(doc_id, judged[doc_id])
             kept[KEY + doc_id] = now.dump() if now else None
             if before is not None and (now is None or now.shown != before.shown):
                 gone[before.shown] = None
@@ -285,19 +295,24 @@ class Following:
 
     def _retried(self) -> list[Change]:
         """Name the notes whose time has come, where what they wait for is there or cannot be told."""
-        ready = self._replica.unsealable()
         waiting = self._replica.waiting
         due = waiting.due()
         if any(not missing for missing in due.values()):
             self._replica.renew_salt()
         absent = self._replica.reader.absent({piece for missing in due.values() for piece in missing})
-        for path, missing in due.items():
-            if not absent.isdisjoint(missing):
-                waiting.postpone(path)
-            else:
-                waiting.hand_over(path)
-                ready += self._replica.catalogue.ids_at(path)
-        changes, kept = self._compared(ready)
+        ready = [path for path, missing in due.items() if absent.isdisjoint(missing)]
+        for path in due.keys() - ready:
+            waiting.postpone(path)
+        sealed = self._replica.unsealable()
+        tried = self._replica.has_fresh_keys
+        changes, kept = self._compared(
+            [*sealed, *(doc_id for path in ready for doc_id in self._replica.catalogue.ids_at(path))]
+        )
+        # Only now: had the server failed, nobody would try them again for long.
+        for path in ready:
+            waiting.hand_over(path)
+        if tried:
+            self._replica.has_fresh_keys = False
         return [*changes, Remember(kept)] if kept else []
 
     def _verified(self) -> list[Change]:
@@ -357,8 +372,10 @@ class Following:
         self._replica.checkpoint = replace(self._checkpoint(), seq=seq)
 
     def _timers(self) -> _Timers:
+        """Set the clocks for a connection; the long one runs on, for no connection may last so long."""
         now = time.monotonic()
-        return _Timers(now + self._pace.sign, now + self._pace.look, now + self._rescan_seconds)
+        self._verify_at = min(self._verify_at or math.inf, now + self._rescan_seconds)
+        return _Timers(now + self._pace.sign, now + self._pace.look, self._verify_at)
 
     def _say(self, mode: str, message: str) -> None:
         self._mode, self._message = mode, message

@@ -126,10 +126,7 @@ class Speaker:
                     f"{self._who()} does not accept the user or the password, or none is set. Check {_LOGIN}."
                 )
             case 403:
-                return SourceRefused(
-                    f"{self._who()} lets this user not read the database {self.database}. Add the user to its members, "
-                    "as docs/livesync.md shows."
-                )
+                return self._forbidden(reason)
             case 404 if _is_about_the_database(reason):
                 return DatabaseAbsent(
                     f"{self._who()} holds no database {self.database}. If a device is rebuilding it, it comes back by "
@@ -141,6 +138,18 @@ class Speaker:
                 return MalformedSequence(f"{self._who()} does not know our place in its changes; all is listed anew.")
             case _:
                 return SourceRefused(f"{self._who()} did not take a request that every CouchDB takes (HTTP {status}).")
+
+    def _forbidden(self, reason: str) -> SourceRefused:
+        # CouchDB 3.4 and newer count wrong passwords (couch_auth_lockout), and then refuse right ones for a while.
+        if "temporarily locked" in reason:
+            return SourceRefused(
+                f"{self._who()} has locked the user out for some minutes, after too many wrong passwords from here. "
+                f"Check {_LOGIN}; it opens again by itself."
+            )
+        return SourceRefused(
+            f"{self._who()} lets this user not read the database {self.database}. Add the user to its members, as "
+            "docs/livesync.md shows."
+        )
 
     def _stopped_before(self, status: int) -> SourceRefused:
         """Say that something before the server refused."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from threading import Event
 
+from vault_ask.errors import SourceUnreachable
 from vault_ask.sources.catalogue import Catalogue, Fact, fact_of, revisions
 from vault_ask.sources.ciphers import Keyring
 from vault_ask.sources.couch_client import CouchClient, Row
@@ -31,6 +32,9 @@ from vault_ask.sources.port import Document, Entry, Trouble, Unread
 from vault_ask.sources.selection import Selection
 from vault_ask.sources.walk import LARGEST_NOTE, printable
 
+Judgement = tuple[Fact | None, str | None]
+"""What is to be known of a document from now on, and why it cannot be taken as it is."""
+
 
 class Replica:
     """One database, read by one thread; figures for the status may be read from others."""
@@ -49,7 +53,7 @@ class Replica:
         self.is_fresh = False
         """Whether the listing was made just now, by whoever asks to have it compared."""
         self.has_fresh_keys = False
-        """Whether a salt was met that what is sealed was not tried with."""
+        """Whether what is sealed was not tried yet with all that is known now."""
         self._doubt: str | None = None
         self._passphrase = passphrase
         self._selection = selection
@@ -79,6 +83,9 @@ class Replica:
         self._sealed.recall(memory)
         self._odd_sizes.recall(memory)
         self.news.clear()
+        self.is_fresh = False
+        # The passphrase may be another one than when something could not be decrypted, and so may this program.
+        self.has_fresh_keys = True
 
     def take_news(self) -> dict[str, str | None]:
         """Give what is to be remembered, and think no more of it."""
@@ -134,6 +141,8 @@ class Replica:
         seq = self.client.changes(since="now", limit=1, selector=False).last_seq
         listing = Listing(self.client, self._note_row, self._tell_of_doubt, quiet=self._pace.quiet)
         look = listing.believed(self.catalogue, stop)
+        if look_at(self.client).epoch.is_another(self.facts.epoch):
+            raise SourceUnreachable("The database was made anew while it was listed; it is looked at again.")
         self.catalogue = look.catalogue
         self.checkpoint = Checkpoint(seq, self.facts.epoch, self.facts.info.purge_seq)
         self._sealed.replace(look.sealed)
@@ -154,6 +163,9 @@ class Replica:
         return self._doubt or self.warning
 
     def _note_row(self, row: Row, look: Look) -> None:
+        if row.doc is not None and row.doc.get("deleted") is True:
+            # Its path tells nothing any more, and may be dear to decrypt.
+            return
         before = self.catalogue.get(row.id)
         revision = revisions(str(row.revision), conflicts_of(row.doc))
         if before is not None and before.revision == revision and row.id not in self._sealed:
@@ -173,10 +185,17 @@ class Replica:
         sealed = [doc_id for doc_id, one in found.items() if one.sealed]
         return found | self.reader.find(sealed) if sealed and self.renew_salt() else found
 
-    def learn(self, doc_id: str, found: Found) -> Fact | None:
+    def judged(self, everything: Mapping[str, Found]) -> dict[str, Judgement]:
+        """Judge documents, and learn nothing yet: whoever learns them all tells of them all. Raises SourceError."""
+        return {
+            doc_id: self.judge(found, self.catalogue.get(doc_id), revisions(found.revision, found.lost))
+            for doc_id, found in everything.items()
+        }
+
+    def learn(self, doc_id: str, judgement: Judgement) -> Fact | None:
         """Take what a document is now into the catalogue; give the fact, None where there is no file any more."""
         before = self.catalogue.get(doc_id)
-        fact, reason = self.judge(found, before, revisions(found.revision, found.lost))
+        fact, reason = judgement
         self._sealed.note(doc_id, reason)
         if fact is None:
             self.catalogue.drop(doc_id)
@@ -187,7 +206,7 @@ class Replica:
             self._odd_sizes.note(before.shown, None)
         return fact
 
-    def judge(self, found: Found, before: Fact | None, revision: str) -> tuple[Fact | None, str | None]:
+    def judge(self, found: Found, before: Fact | None, revision: str) -> Judgement:
         """Decide what is to be known of a document from now on, and why it cannot be taken as it is.
 
         What cannot be decrypted, and a new path whose text is not whole, leave the former path in place.
@@ -230,9 +249,9 @@ class Replica:
     def _look_up(self, paths: Sequence[str]) -> None:
         """Learn of notes that no listing has told of."""
         ids = sorted({doc_id for path in paths for doc_id in self.possible_ids(path)})
-        for doc_id, found in self.find(ids).items():
-            if doc_id not in self.catalogue and found.is_file:
-                self.learn(doc_id, found)
+        found = {doc_id: one for doc_id, one in self.find(ids).items() if one.is_file and doc_id not in self.catalogue}
+        for doc_id, judgement in self.judged(found).items():
+            self.learn(doc_id, judgement)
 
     def _noted(self, path: str, read: Read) -> Document | Unread:
         """Keep the books: what is whole is confirmed, what is not is tried again later."""
@@ -268,10 +287,8 @@ class Replica:
         return tuple(sorted(told, key=lambda trouble: (trouble.path, trouble.code)))
 
     def unsealable(self) -> list[str]:
-        """List what could not be decrypted, once there is another salt to try it with."""
-        sealed = [doc_id for doc_id, _ in self._sealed.items()] if self.has_fresh_keys else []
-        self.has_fresh_keys = False
-        return sealed
+        """List what could not be decrypted, while `has_fresh_keys` says that it may be now."""
+        return [doc_id for doc_id, _ in self._sealed.items()] if self.has_fresh_keys else []
 
     def _conflicts(self) -> Iterator[tuple[str, str]]:
         for path in filter(self._selection.lists, self.catalogue.contested()):

@@ -65,8 +65,9 @@ class Waiting:
         self.wait_for(path, pending.reason, pending.missing)
 
     def hand_over(self, path: str) -> None:
-        """Leave a note to whoever reads it now: reading it tells whether it waits on."""
-        self.notes[path].due = self._clock() + self._pauses[-1]
+        """Leave a note, if it still waits, to whoever reads it now: reading it tells whether it waits on."""
+        if path in self.notes:
+            self.notes[path].due = self._clock() + self._pauses[-1]
 
     def end(self, path: str) -> None:
         """Wait for a note no more."""
