@@ -52,6 +52,7 @@ class FakeSource:
         self._mode = "stopped"
         self._batches: Queue[list[Change]] = Queue()
         self.reads: list[str] = []
+        self.is_stand_in = False
         self.remembered: dict[str, str] = {}
         self.recalled: list[dict[str, str]] = []
         for path, content in (notes or {}).items():
@@ -60,6 +61,10 @@ class FakeSource:
     @property
     def name(self) -> str:
         return self._name
+
+    @property
+    def stands_in(self) -> bool:
+        return self.is_stand_in
 
     @property
     def identity(self) -> str:

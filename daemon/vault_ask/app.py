@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from threading import Barrier, Lock, Thread
-from typing import Any, TypeVar, assert_never
+from typing import Any, Literal, TypeVar, assert_never
 
 import structlog
 
@@ -46,6 +46,7 @@ T = TypeVar("T")
 
 SEARCH_THREADS = 2
 CLOSE_SECONDS = 4.0
+NOT_READ_YET = "The vault cannot be read just now and has not been since the start; `vault-ask status` says why."
 OFFER_SECONDS = 60.0
 """How long a look for a running Ollama is believed."""
 
@@ -173,19 +174,20 @@ class Library:
         """Search in this thread."""
         match scope:
             case OpenScope():
-                return search_response(partial(self.retrieve, query, scope=scope, k=k, arm=arm), self.vault_name)
+                return search_response(
+                    partial(self.retrieve, query, scope=scope, k=k, arm=arm), lambda: self.vault_name
+                )
             case PrivateScope():
-                return search_response(partial(self.retrieve, query, scope=scope, k=k, arm=arm), self.vault_name)
+                return search_response(
+                    partial(self.retrieve, query, scope=scope, k=k, arm=arm), lambda: self.vault_name
+                )
 
     def describe(self, ceiling: Sensitivity) -> StatusResponse:
         """Describe the index as a command sees it that runs beside the daemon, or without one."""
-        vault = self.settings.vault
-        couchdb = vault.source == "couchdb" or (vault.source == "auto" and vault.couchdb.url is not None)
-        state = SourceState(
-            "unfollowed",
-            "This command only looked at the index; a running daemon knows more.",
-            kind="couchdb" if couchdb else "folder",
-        )
+        with self.index.open(OpenScope(web_allowed=False)) as view:
+            kind: Literal["folder", "couchdb"] = "couchdb" if view.source_kind == "couchdb" else "folder"
+        message = "This command only looked at the index; /api/status of a running daemon knows more."
+        state = SourceState("unfollowed", message, kind=kind)
         backlog = BacklogState(rebuild_needed=self._rebuild_needed())
         return describe(self.index, make_rules(self.settings), self._running(source=state, backlog=backlog), ceiling)
 
@@ -291,6 +293,7 @@ class Daemon(Library):
     def start(self, *, rebuild: bool = False) -> None:
         """Own the data folder and begin to follow the vault. Raises IndexBusy, ConfigError."""
         self._keeper.start(rebuild=rebuild)
+        self._learn_name()
         self._offered()
         Thread(target=self._warm, name="warm", daemon=True).start()
 
@@ -350,6 +353,8 @@ class Daemon(Library):
         with self._suspecting():
             found: Retrieved[S] = super().retrieve(question, scope=scope, **how)
         snapshot = self._keeper.following
+        if not found.hits and not self._keeper.caught_up and self._source_state().mode == "waiting":
+            return replace(found, notices=(*found.notices, NOT_READ_YET))
         if snapshot.phase != "indexing" or not snapshot.total or self._keeper.caught_up:
             return found
         notice = (

@@ -265,7 +265,9 @@ def _source(vault: VaultStatus) -> Iterator[str]:
     waiting = vault.freshness.waiting
     if vault.kind == "couchdb":
         yield "LiveSync CouchDB" + (f", {vault.mode}: {_behind(vault.freshness)}" if vault.mode != "unfollowed" else "")
-    if vault.mode == "waiting":
+        if vault.mode == "unfollowed":
+            yield vault.message
+    if vault.mode in {"waiting", "stand-in"}:
         yield vault.message
     if waiting:
         yield f"{_count(waiting, 'note waits', 'notes wait')} for pieces that have not arrived"

@@ -100,6 +100,8 @@ class CouchSettings(Section):
     def _whole(self) -> "CouchSettings":
         if self.url and not self.database:
             raise ValueError("url is set and database is not. Name the database that LiveSync syncs to")
+        if self.url and self.database and urlsplit(self.url).path.strip("/").split("/")[-1] == self.database:
+            raise ValueError("url ends in the database's name, which belongs into database alone. Leave it out of url")
         if self.database and not self.url:
             raise ValueError("database is set and url is not. Name the server's address")
         return self
@@ -330,7 +332,11 @@ def load_settings(*, config: Path | None = None, overrides: Mapping[str, Any] | 
     except ValidationError as error:
         raise ConfigError(_sentences(error, file)) from None
     except SettingsError as error:
-        raise ConfigError(f'{error}. Write lists in the environment as JSON, such as ["Private/**"].') from None
+        raise ConfigError(
+            f"{error}. Write lists and pairs in the environment as JSON, such as "
+            'VAULTASK_SENSITIVITY__PERSONAL_PATHS=["Private/**"] and '
+            'VAULTASK_VAULT__COUCHDB__HEADERS={"Name": "value"}.'
+        ) from None
 
 
 def is_private_host(host: str) -> bool:

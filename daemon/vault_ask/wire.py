@@ -260,7 +260,7 @@ class IndexEvent(Message):
     chunks: int
     waiting: int = Field(description="Notes that are found by words alone until their vectors are made.")
     last_indexed: str | None
-    mode: str = Field(description="How changes reach the index: watching, polling, waiting or stopped.")
+    mode: str = Field(description="How changes reach the index: watching, polling, stand-in, waiting or stopped.")
     message: str = Field(description="The same in a sentence; while waiting, why.")
 
 

@@ -106,6 +106,8 @@ def test_index_status_search_and_source_over_an_encrypted_vault(setting: Setting
     assert (status["vault"]["kind"], status["notes"]) == ("couchdb", 3)
     found = in_process(vault_ask, "search", "--arm", "text", "kantareller")
     assert "Kök/Svamp.md" in found.out
+    linked = json.loads(in_process(vault_ask, "search", "--arm", "text", "kantareller", "--json").out)
+    assert linked["hits"][0]["url"].startswith("obsidian://open?vault=test&file=")
     assert "Private" not in in_process(vault_ask, "search", "--arm", "text", "blood pressure").out
     listed = [json.loads(line) for line in vault_ask("source", "ls", "--json", "--hash").out.splitlines()]
     expected = {path: content.encode() if isinstance(content, str) else content for path, content in FILES.items()}

@@ -73,7 +73,7 @@ def couch(mode: str, *, lag: int | None = None, seconds_ago: float | None = None
                 "1 note waits for pieces that have not arrived",
             ],
         ),
-        (lambda: couch("unfollowed"), ["LiveSync CouchDB"]),
+        (lambda: couch("unfollowed"), ["LiveSync CouchDB", "The CouchDB is away."]),
         (lambda: STATUS, []),
     ],
 )

@@ -6,6 +6,7 @@ from threading import Event
 import pytest
 
 from ingest.bench import AWAY, OPEN, Bench
+from vault_ask.errors import SourceUnreachable
 from vault_ask.ingest import ingest as ingest_module
 from vault_ask.sources.port import Deleted, Rescan, Upserted
 
@@ -57,6 +58,54 @@ def test_a_change_of_many_notes_is_stored_in_groups(bench: Make, monkeypatch: py
     assert (report.new, report.deleted) == (10, 10)
     assert work.paths() == sorted(f"New/N{n}.md" for n in range(10))
     assert work.embedder.embedded == []
+
+
+def test_notes_that_move_in_many_groups_are_hidden_until_all_of_them_are_stored(
+    bench: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest_module, "GROUP", 4)
+    work = bench({f"Old/N{n}.md": f"number {n} of quince\n" for n in range(10)}, personal=("Private",))
+    work.index_all()
+    assert len(work.paths(OPEN)) == 10
+    for n in range(10):
+        work.source.move(f"Old/N{n}.md", f"Private/N{n}.md")
+    read_all = work.source.read_all
+
+    def cut_off(paths: list[str]) -> object:
+        if "Private/N5.md" in paths:
+            raise SourceUnreachable("The vault went away in the middle.")
+        return read_all(paths)
+
+    monkeypatch.setattr(work.source, "read_all", cut_off)
+    with pytest.raises(SourceUnreachable):
+        work.follow()
+    assert work.paths(OPEN) == []
+    assert "Old/N9.md" in work.paths()
+
+
+def test_a_stand_in_opens_no_note_and_the_vaults_own_source_may(bench: Make) -> None:
+    work = bench({"Diary.md": "---\nsensitivity: personal\n---\nquince\n", "Open.md": "medlar\n"})
+    work.index_all()
+    work.source.is_stand_in = True
+    work.source.put("Diary.md", "quince, as an older copy has it\n")
+    work.source.put("Open.md", "medlar, changed\n")
+    work.follow()
+    assert work.found("quince older copy") == ["Diary.md"]
+    assert work.paths(OPEN) == ["Open.md"]
+    assert work.found("medlar changed", OPEN) == ["Open.md"]
+    work.source.is_stand_in = False
+    assert work.sweep().changed == 1
+    assert work.paths(OPEN) == ["Diary.md", "Open.md"]
+
+
+def test_the_time_of_the_last_change_does_not_go_back_with_a_note_that_goes(bench: Make) -> None:
+    work = bench({"A.md": "text\n", "B.md": "---\nsensitivity: personal\n---\n"})
+    work.index_all()
+    work.writer._db.execute("UPDATE notes SET indexed_at = '2020-01-01T00:00:00+00:00'")
+    work.source.remove("B.md")
+    work.follow()
+    assert (work.counts().last_indexed or "") > "2026"
+    assert work.counts(OPEN).last_indexed == "2020-01-01T00:00:00+00:00"
 
 
 def test_a_rescan_in_a_batch_finds_what_no_change_told(bench: Make) -> None:

@@ -123,7 +123,7 @@ def kind(source: AutoSource) -> str:
 
 
 def uses(source: AutoSource, place: str) -> None:
-    wait_until(lambda: kind(source) == place and source.state().mode in {"watching", "polling"})
+    wait_until(lambda: kind(source) == place and source.state().mode in {"watching", "stand-in"})
 
 
 def test_the_couchdb_is_read_where_it_answers(places: Placing) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from couch_queries import Listing
 from couch_stand_in import CouchStandIn
 from livesync_bench import NEVER, PACE, LiveSyncBench, Making, asked_since, spelled
 from livesync_device import PARAMETERS
@@ -240,6 +241,18 @@ def test_periodic_look_is_made_also_where_no_feed_lasts_so_long(livesync: Making
     _purge(stand_in, bench, "b.md")
     stand_in.databases[bench.database].purges = 0
     bench.until(lambda: bench.paths() == ["a.md"])
+
+
+def test_what_was_written_below_our_place_in_the_changes_is_found_by_the_periodic_look(
+    livesync: Making, stand_in: CouchStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = followed(livesync, stand_in, pace=PACE)
+    arrives(bench, "b.md")
+    monkeypatch.setattr(Listing, "_is_wanted", lambda _self, stored: stored.id != "silent.md")
+    bench.device.put("Silent.md", "of a backup\n")
+    bench.source._following._rescan_seconds = 0.05
+    stand_in.cut_connections()
+    bench.until(lambda: "Silent.md" in bench.paths())
 
 
 def test_purge_of_most_of_the_vault_is_looked_at_twice(livesync: Making, stand_in: CouchStandIn) -> None:

@@ -288,6 +288,7 @@ def test_what_is_excluded_cannot_be_read_either(device: Device, stand_in: CouchS
     source = couch_source(stand_in.url, "vault", exclude=("Archive",))
     assert listed(source) == ["b.md"]
     assert source.read("b.md").content == b"beta\n"
+    assert [holding.path for holding in source.holdings()] == ["I.png", "b.md"]
     for path in ("Archive/a.md", "I.png"):
         with pytest.raises(DocumentVanished):
             source.read(path)

@@ -10,12 +10,13 @@ from vault_ask.scope import Sensitivity
 from vault_ask.wire import SearchHit, SearchResponse
 
 
-def search_response(retrieve: Callable[[], Retrieved[Any]], vault_name: str) -> SearchResponse:
-    """Run a retrieval and word its hits for the wire."""
+def search_response(retrieve: Callable[[], Retrieved[Any]], vault_name: Callable[[], str]) -> SearchResponse:
+    """Run a retrieval and word its hits for the wire; the vault's name is asked for after it: the index tells it."""
     started = time.monotonic()
     retrieved = retrieve()
+    name = vault_name()
     return SearchResponse(
-        hits=tuple(_search_hit(n, hit, vault_name) for n, hit in enumerate(retrieved.hits, start=1)),
+        hits=tuple(_search_hit(n, hit, name) for n, hit in enumerate(retrieved.hits, start=1)),
         notices=retrieved.notices,
         seconds=time.monotonic() - started,
     )

@@ -150,6 +150,12 @@ class VaultView(Generic[S]):
         return rows[0][0] if rows else None
 
     @property
+    def source_kind(self) -> str | None:
+        """What kind of source the index was last brought in line with."""
+        rows = fetch(self._statistics, "SELECT value FROM meta WHERE key = 'source_kind'")
+        return rows[0][0] if rows else None
+
+    @property
     def model(self) -> str | None:
         """The name of the model that made the stored vectors; None while there are none."""
         return vectors.describe(self._statistics).get("model")
@@ -279,7 +285,14 @@ class VaultView(Generic[S]):
         chunks, waiting = fetch(
             self._db, f"SELECT count(*), count(DISTINCT CASE WHEN state = 0 THEN note END) FROM {self._views.chunks}"
         )[0]
-        return Counts(notes, chunks, waiting, last)
+        return Counts(notes, chunks, waiting, max(filter(None, (last, self._last_change())), default=None))
+
+    def _last_change(self) -> str | None:
+        """Give when anything was stored or forgotten: of every note, so to a view of every note only."""
+        if self.scope.ceiling is not Sensitivity.PERSONAL:
+            return None
+        rows = fetch(self._statistics, "SELECT value FROM meta WHERE key = 'changed_at'")
+        return rows[0][0] if rows else None
 
     def problems(self) -> list[NoteProblemView]:
         """List what should be mended in visible notes."""

@@ -212,6 +212,8 @@ class IndexWriter:
         with self._transaction():
             for path in gone:
                 self._delete(path)
+            if gone:
+                self._note_change()
             self._forget_memory_outside(memory)
             self._remember(memory)
             self._keep_troubles(troubles)
@@ -264,6 +266,8 @@ class IndexWriter:
                 self._replace(draft, made, refused)
             for path in gone:
                 self._delete(path)
+            if drafts or gone:
+                self._note_change()
             self._remember(remember or {})
         if gone:
             self.checkpoint()
@@ -291,6 +295,13 @@ class IndexWriter:
             for (note,) in self._fetch("SELECT id FROM notes WHERE path = ?", (path,)):
                 self._set_level(note, Sensitivity.PERSONAL)
                 self._db.execute("UPDATE notes SET content_hash = x'', others = ? WHERE id = ?", (unread, note))
+
+    def hide(self, paths: Iterable[str]) -> None:
+        """Make notes personal that are about to be deleted."""
+        with self._transaction():
+            for path in paths:
+                for (note,) in self._fetch("SELECT id FROM notes WHERE path = ?", (path,)):
+                    self._set_level(note, Sensitivity.PERSONAL)
 
     def touch(self, revisions: Mapping[str, str]) -> None:
         """Note new revisions of notes whose bytes did not change."""
@@ -391,6 +402,9 @@ class IndexWriter:
     def _fetch(self, sql: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         with self._lock, translated():
             return fetch(self._db, sql, bindings)
+
+    def _note_change(self) -> None:
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES ('changed_at', ?)", (_now(),))
 
     def _remember(self, values: Mapping[str, str | None]) -> None:
         forgotten = [(key,) for key, value in values.items() if value is None]

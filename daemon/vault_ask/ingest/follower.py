@@ -11,7 +11,7 @@ from threading import Event, Thread
 
 import structlog
 
-from vault_ask.errors import IndexDamaged, SourceError, VaultAskError
+from vault_ask.errors import IndexDamaged, SourceError, SourceRefused, VaultAskError
 from vault_ask.ingest.ingest import Report
 from vault_ask.ingest.workshop import Workshop
 from vault_ask.sources.port import Change
@@ -19,6 +19,7 @@ from vault_ask.sources.port import Change
 log = structlog.get_logger()
 
 FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 1.0, 60.0
+PATIENCE_WHEN_REFUSED = 5.0
 IDLE_SECONDS = 2.0
 
 
@@ -93,7 +94,9 @@ class Follower:
             except Exception as error:  # noqa: BLE001 - the outermost handler of this thread
                 self._note_trouble(error)
                 # Jitter keeps several daemons from knocking at one server in step.
-                self._stop.wait(retry * random.uniform(0.8, 1.2))  # noqa: S311 - spreads retries, guards nothing
+                # Whoever refuses us may lock the account after a few tries, for the owner's devices too.
+                patience = PATIENCE_WHEN_REFUSED if isinstance(error, SourceRefused) else 1.0
+                self._stop.wait(patience * retry * random.uniform(0.8, 1.2))  # noqa: S311 - spreads retries, guards nothing
                 retry = min(retry * 2, LONGEST_RETRY_SECONDS)
 
     def _take(self, batch: list[Change]) -> None:

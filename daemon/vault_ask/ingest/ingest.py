@@ -7,7 +7,7 @@ became personal is closed before anything else is done with it.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import islice
 from threading import Event
@@ -18,12 +18,13 @@ import structlog
 from vault_ask.errors import SourceRefused, SourceUnreachable
 from vault_ask.index.embedding import Embedder
 from vault_ask.index.view import Known
-from vault_ask.index.writer import Draft, IndexWriter
+from vault_ask.index.writer import Draft, IndexWriter, OtherClaim
 from vault_ask.ingest.backlog import Backlog
 from vault_ask.ingest.drafting import Drafter, Undrafted, content_hash, count_words, said_by
 from vault_ask.ingest.plan import AnotherVault, Plan, SuddenlyEmpty, make_plan
 from vault_ask.ingest.progress import Track
 from vault_ask.ingest.workers import Drafted, Drafting, Task, drafting
+from vault_ask.notes.model import FrontmatterState
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.scope import Sensitivity
 from vault_ask.settings import ChunkSettings
@@ -159,7 +160,7 @@ class Ingest:
             gone,
             memory=self._source.memory(),
             troubles=self._troubles,
-            meta=self._origin() | {"vault_name": self._source.name},
+            meta=self._origin() | self._told(),
         )
 
     def apply(self, changes: Sequence[Change], stop: Event | None = None) -> Report:
@@ -199,6 +200,9 @@ class Ingest:
         What the source wants kept goes in with the last group: everything that it covers is stored by then.
         """
         groups = [upserted[start : start + GROUP] for start in range(0, len(upserted), GROUP)] or [()]
+        if len(groups) > 1:
+            # Notes may be on their way into a personal folder, and the source may go away in the middle of it.
+            self._writer.hide(gone)
         for group in groups:
             if stop.is_set():
                 return
@@ -286,6 +290,8 @@ class Ingest:
         remember: dict[str, str | None] | None = None,
     ) -> None:
         self._close(drafts, known)
+        if self._source.stands_in:
+            drafts = [_not_opened(draft, known) for draft in drafts]
         with self._backlog.embedded_first(drafts) as embedded:
             self._writer.replace(drafts, embedded.made, refused=embedded.refused, gone=gone, remember=remember)
         report.new += sum(draft.note.path not in known for draft in drafts)
@@ -297,6 +303,11 @@ class Ingest:
             if before and draft.note.sensitivity > before.sensitivity:
                 self._writer.close_note(draft.note.path)
 
+    def _told(self) -> dict[str, str]:
+        """Give what the source tells of itself. A stand-in does not know what devices call the vault."""
+        named = self._source.stands_in and self._writer.meta("vault_name") is not None
+        return {"source_kind": self._source.state().kind} | ({} if named else {"vault_name": self._source.name})
+
     def _remember_the_first(self) -> None:
         """Note at once how and where a new index is read, in case its first sweep is interrupted."""
         if self._writer.meta("recipe") is None:
@@ -307,6 +318,16 @@ class Ingest:
 
     def _recipe(self) -> str:
         return blake2b(f"{RECIPE} {self._chunks.model_dump_json()}".encode(), digest_size=8).hexdigest()
+
+
+def _not_opened(draft: Draft, known: dict[str, Known]) -> Draft:
+    """Leave a note personal that was: without bytes to compare, it is read again by the source that knows why."""
+    before = known.get(draft.note.path)
+    if before is None or before.sensitivity <= draft.note.sensitivity:
+        return draft
+    unknown = OtherClaim(path=draft.note.path, frontmatter={}, state=FrontmatterState.UNREADABLE)
+    note = replace(draft.note, sensitivity=before.sensitivity)
+    return replace(draft, note=note, content_hash=b"", others=(*draft.others, unknown))
 
 
 def reclassify(writer: IndexWriter, rules: Rules) -> int:

@@ -33,7 +33,9 @@ MOST_PROBLEMS = 100
 _OPEN_MESSAGES = {
     "watching": "Changes are noticed as they happen.",
     "polling": "Changes are looked for now and then.",
+    "stand-in": "A copy of the vault is followed in place of its CouchDB, which cannot be read.",
     "waiting": "The vault cannot be read just now.",
+    "unfollowed": "This command only looked at the index.",
 }
 """What an open ceiling is told instead of the source's own sentence, which counts files and names places."""
 
@@ -66,8 +68,9 @@ def describe(index: Index, rules: Rules, running: Running, ceiling: Sensitivity)
         counts = view.counts()
         # The view holds none under an open ceiling.
         troubles = view.troubles()
+        indexed = set(view.paths()) if troubles else set()
         problems = [
-            *(_of_the_source(trouble) for trouble in troubles),
+            *(_of_the_source(trouble, is_indexed=trouble.path in indexed) for trouble in troubles),
             *(NoteProblem(path=p.path, code=p.code, message=p.message, line=p.line) for p in view.problems()),
             *(_without_vector(path, count) for path, count in view.without_vector()),
         ]
@@ -161,13 +164,15 @@ def _message(source: SourceState, ceiling: Sensitivity) -> str:
     return _OPEN_MESSAGES.get(source.mode, "The vault is not followed just now.")
 
 
-def _of_the_source(trouble: StoredTrouble) -> NoteProblem:
+def _of_the_source(trouble: StoredTrouble, *, is_indexed: bool) -> NoteProblem:
     reason = trouble.reason
     match trouble.code:
-        case "incomplete":
+        case "incomplete" if is_indexed:
             message = (
                 f"Its newest version is not whole yet: {reason}. The version before it is kept, and it is tried again."
             )
+        case "incomplete":
+            message = f"It is not whole yet, and not in the index before it is: {reason}. It is tried again."
         case "conflict":
             message = f"{reason[:1].upper()}{reason[1:]}. Resolve it in Obsidian."
         case "size":

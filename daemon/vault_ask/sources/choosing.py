@@ -15,6 +15,8 @@ from vault_ask.sources.port import Change, Document, Entry, Holding, SourceState
 
 log = structlog.get_logger()
 
+STANDING_IN = "stand-in"
+
 
 @dataclass(frozen=True, slots=True)
 class Patience:
@@ -51,6 +53,11 @@ class AutoSource:
     def name(self) -> str:
         """The vault's name."""
         return self._now.name
+
+    @property
+    def stands_in(self) -> bool:
+        """Whether the folder is read: what a conflict or a torn note says of it is known to the CouchDB alone."""
+        return self._now is not self._couch
 
     @property
     def identity(self) -> str:
@@ -106,7 +113,8 @@ class AutoSource:
     def state(self) -> SourceState:
         """Tell which place is read, and why."""
         state, why = self._now.state(), self._why
-        return replace(state, message=f"{state.message} {why}") if why else state
+        mode = STANDING_IN if self.stands_in and state.mode in {"watching", "polling"} else state.mode
+        return replace(state, mode=mode, message=f"{state.message} {why}" if why else state.message)
 
     def holdings(self, *, deleted: bool = False) -> Iterator[Holding]:
         """List every file of the place that can be read. Raises SourceUnreachable, SourceRefused."""

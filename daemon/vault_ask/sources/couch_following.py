@@ -71,6 +71,9 @@ class Following:
         self._verify_at: float | None = None
         self._lag: int | None = None
         self._last_change: float | None = None
+        self._is_away = False
+        self._passed_over: dict[str, str] = {}
+        """Documents that are no live files, by id, with the revision at which that was seen."""
         self._mode = "stopped"
         self._message = "The database is not followed yet."
 
@@ -82,7 +85,7 @@ class Following:
             self._mode,
             message,
             kind="couchdb",
-            lag=self._lag,
+            lag=None if self._mode == "waiting" else self._lag,
             last_change=self._last_change,
             waiting=len(self._replica.waiting),
         )
@@ -109,6 +112,7 @@ class Following:
                 except SourceUnreachable as error:
                     if self._message != str(error):
                         log.warning("the database is waited for", sentence=str(error))
+                    self._is_away = True
                     self._say("waiting", str(error))
                     yield []
                     asked = (error.retry_after if isinstance(error, Busy) else None) or 0.0
@@ -135,6 +139,9 @@ class Following:
         timers = self._timers()
         yield from self._catch_up(stop)
         yield from self._after_purges()
+        if self._is_away:
+            log.info("the database is followed again")
+            self._is_away = False
         self._say("watching", f"Changes arrive from the CouchDB at {self._client.address}.")
         while not stop.is_set():
             if not (yield from self._follow(stop, timers)):
@@ -324,11 +331,19 @@ class Following:
         catalogue = self._replica.catalogue
         facts = {doc_id: fact for doc_id in catalogue if (fact := catalogue.get(doc_id))}
         odd = [doc_id for doc_id, fact in facts.items() if seen.get(doc_id) != fact.winner]
+        # A database that was set back to a backup tells nothing of what is written below our place in its changes.
+        odd += [doc_id for doc_id, revision in seen.items() if self._is_unknown(doc_id, revision)]
         lacking = sum(doc_id not in seen for doc_id in odd)
         if is_much(lacking, len(facts)):
             return [Rescan(f"{lacking} files are missing from the database")]
         changes, kept = self._compared(odd)
+        self._passed_over = {doc_id: seen[doc_id] for doc_id in seen if is_note_id(doc_id) and doc_id not in catalogue}
+        kept = {key: value for key, value in kept.items() if value is not None or key.removeprefix(KEY) in facts}
         return [*changes, Remember(kept)] if kept else []
+
+    def _is_unknown(self, doc_id: str, revision: str) -> bool:
+        known = doc_id in self._replica.catalogue or self._passed_over.get(doc_id) == revision
+        return is_note_id(doc_id) and not known
 
     def _looked_at(self) -> Iterator[list[Change]]:
         """Notice a purge or another life of the database while the feed is quiet: not every server ends it then."""

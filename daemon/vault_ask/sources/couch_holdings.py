@@ -8,6 +8,7 @@ from vault_ask.sources.couch_reading import Found, lacking
 from vault_ask.sources.couch_replica import Replica
 from vault_ask.sources.livesync import CHUNKS, Metadata
 from vault_ask.sources.port import Holding, HoldingState, Unread
+from vault_ask.sources.selection import Selection
 
 LARGEST_FILE = 512 * 1024**2
 DECLARED_AT_ONCE = 32 * 1024**2
@@ -16,16 +17,22 @@ DECLARED_AT_ONCE = 32 * 1024**2
 class Holdings:
     """Looks at the database as it is now; what the replica knows of an index takes no part."""
 
-    def __init__(self, replica: Replica) -> None:
+    def __init__(self, replica: Replica, selection: Selection) -> None:
         self._replica = replica
         self._client = replica.client
         self._reader = replica.reader
+        self._selection = selection
 
     def all(self, *, deleted: bool) -> Iterator[Holding]:
         """List the files, sorted by path. Raises SourceError."""
         self._replica.connect()
         self._replica.check()
-        found = [one for page in self._pages() for one in self._holdings(page, deleted=deleted)]
+        found = [
+            one
+            for page in self._pages()
+            for one in self._holdings(page, deleted=deleted)
+            if self._selection.includes(shown_path(one.path))
+        ]
         return iter(sorted(found, key=lambda holding: holding.path))
 
     def contents(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unread]]:

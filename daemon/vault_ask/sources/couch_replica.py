@@ -296,7 +296,10 @@ class Replica:
             lost = sum(len(fact.lost) for doc_id in ids if (fact := self.catalogue.get(doc_id)))
             if lost:
                 versions = "another version waits" if lost == 1 else f"{lost} other versions wait"
-                yield path, f"devices disagree about it, and {versions} to be resolved"
+                yield (
+                    path,
+                    f"devices disagree about it, and {versions} to be resolved; the strictest says who may see it",
+                )
             else:
                 yield path, f"{len(ids)} documents of the database claim this path, and the newest one is used"
 

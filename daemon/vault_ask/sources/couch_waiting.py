@@ -83,6 +83,7 @@ class Waiting:
         return {path: pending.missing for path, pending in self.notes.items() if pending.due <= now}
 
     def hurry(self) -> None:
-        """Try everything again at once: something has arrived."""
+        """Try again at once what waits for pieces: something has arrived."""
         for pending in self.notes.values():
-            pending.due = min(pending.due, self._clock())
+            if pending.missing:
+                pending.due = min(pending.due, self._clock())

@@ -42,6 +42,11 @@ class CouchSource:
         return self._given_name or (facts.name if facts else None) or self._database
 
     @property
+    def stands_in(self) -> bool:
+        """Never: it is the vault's own source."""
+        return False
+
+    @property
     def identity(self) -> str:
         """The database's address."""
         return self._client.address
@@ -109,8 +114,8 @@ class CouchSource:
 
     def holdings(self, *, deleted: bool = False) -> Iterator[Holding]:
         """List every file of the vault."""
-        return Holdings(self._replica).all(deleted=deleted)
+        return Holdings(self._replica, self._selection).all(deleted=deleted)
 
     def contents(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | Unread]]:
         """Give the bytes of files."""
-        return Holdings(self._replica).contents(paths)
+        return Holdings(self._replica, self._selection).contents(paths)

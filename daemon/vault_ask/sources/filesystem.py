@@ -51,6 +51,11 @@ class FolderSource:
         return self._name
 
     @property
+    def stands_in(self) -> bool:
+        """Never: it is the vault's own source."""
+        return False
+
+    @property
     def identity(self) -> str:
         """The folder, with links resolved."""
         return os.path.realpath(self._root)

@@ -93,8 +93,9 @@ Change = Upserted | Deleted | Rescan | Remember
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """How the source is doing, for the status: `mode` is `watching`, `polling`, `waiting` or `stopped`.
+    """How the source is doing, for the status.
 
+    `mode` is `watching`, `polling`, `stand-in` (a folder is followed in place of the CouchDB), `waiting` or `stopped`.
     `lag` counts changes that the vault holds and we have not taken yet, None where nobody can tell; `last_change` is
     when the source last told of one (seconds since 1970); `waiting` counts notes whose newest version is not whole yet.
     """
@@ -143,6 +144,11 @@ class VaultSource(Protocol):
     @property
     def name(self) -> str:
         """The vault's name, as `obsidian://` links want it."""
+        ...
+
+    @property
+    def stands_in(self) -> bool:
+        """Whether this is only in place of the vault's own source, and may know less of how personal a note is."""
         ...
 
     @property

@@ -47,6 +47,12 @@ class Selection:
             return False
         return self.include is None or matches_any(self.include, path)
 
+    def includes(self, path: str) -> bool:
+        """Whether the owner's patterns leave the file at this path in, note or not."""
+        parts = path.split("/")
+        kept = not any(matches_any(self.exclude, "/".join(parts[:depth])) for depth in range(1, len(parts) + 1))
+        return kept and (self.include is None or matches_any(self.include, path))
+
     def lists(self, path: str) -> bool:
         """Whether a listing would hold this path if there were a regular file at it."""
         parts = path.split("/")
