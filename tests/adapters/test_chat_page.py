@@ -431,13 +431,15 @@ def test_the_token_is_asked_for_once_and_stays_out_of_sight(browser: Browser, do
 
 
 def test_the_banner_shows_how_far_indexing_is(page: Page, doors: ScriptedDoors) -> None:
-    doors.state = STATUS.model_copy(
-        update={
-            "progress": INDEXING,
-            "problems": (PROBLEM,),
-            "problem_count": 1,
-            "warnings": ("`Privat/**` matches no note.",),
-        }
+    doors.become(
+        STATUS.model_copy(
+            update={
+                "progress": INDEXING,
+                "problems": (PROBLEM,),
+                "problem_count": 1,
+                "warnings": ("`Privat/**` matches no note.",),
+            }
+        )
     )
     page.reload()
     expect(page.locator("#banner-text")).to_contain_text("1,240 of 3,000, 2 minutes left")

@@ -18,7 +18,7 @@ from vault_ask.adapters.auth import COOKIE, SESSION_SECONDS
 from vault_ask.adapters.doors import Doors
 from vault_ask.adapters.failures import event_response, refusal
 from vault_ask.adapters.guard import HEALTH, SESSION, Guard
-from vault_ask.adapters.sse import event_stream, follow
+from vault_ask.adapters.sse import event_stream, follow, news_stream
 from vault_ask.answering.collect import collect
 from vault_ask.answering.ports import Turn
 from vault_ask.errors import BadRequest, VaultAskError
@@ -132,7 +132,7 @@ class Rest:
             )
         events = self._doors.events(self._ceiling)
         # The first is had before anything is sent, so that a failure is still an answer of its own.
-        return event_stream(self._counted(await anext(events), events))
+        return news_stream(self._counted(await anext(events), events))
 
     async def session(self, body: SessionRequest, request: Request) -> Response:
         """Trade the token for a cookie that scripts cannot read, so that /chat can ask without keeping the token."""

@@ -19,6 +19,7 @@ from vault_ask.wire import AnswerEvent, DoneEvent, ErrorEvent, IndexEvent
 
 KEEPALIVE_SECONDS = 15.0
 STOP_SECONDS = 2.0
+LEAVING_SECONDS = 1.0
 # A plain LF is as good as CRLF to every parser of event streams, and better to those that split at a blank line.
 LINE_END = "\n"
 
@@ -77,16 +78,50 @@ async def _stop(worker: asyncio.Task[None]) -> None:
 
 
 def event_stream(
-    events: AsyncGenerator[AnswerEvent | IndexEvent, None], *, keepalive_seconds: float = KEEPALIVE_SECONDS
+    events: AsyncGenerator[AnswerEvent, None], *, keepalive_seconds: float = KEEPALIVE_SECONDS
 ) -> EventSourceResponse:
     """Send events as a stream: the event's name is its `type`, its data the JSON of the whole event."""
+    return _response(_frames(events), keepalive_seconds)
+
+
+def news_stream(events: AsyncGenerator[IndexEvent, None]) -> EventSourceResponse:
+    """Send events that have no end of their own: the stream is complete when the server leaves."""
+    leaving = anyio.Event()
+    return _response(_frames(_until(leaving, events)), KEEPALIVE_SECONDS, leaving)
+
+
+def _response(
+    frames: AsyncGenerator[ServerSentEvent, None], keepalive_seconds: float, leaving: anyio.Event | None = None
+) -> EventSourceResponse:
     return EventSourceResponse(
-        _frames(events),
+        frames,
+        shutdown_event=leaving,
+        shutdown_grace_period=LEAVING_SECONDS if leaving else 0,
         sep=LINE_END,
         ping=keepalive_seconds,
         ping_message_factory=lambda: ServerSentEvent(comment="still here", sep=LINE_END),
         cleanup_timeout=STOP_SECONDS * 2,
     )
+
+
+async def _until(leaving: anyio.Event, events: AsyncGenerator[IndexEvent, None]) -> AsyncGenerator[IndexEvent, None]:
+    """Yield events until they end or the server is leaving."""
+    left = asyncio.create_task(leaving.wait())
+    coming: asyncio.Future[IndexEvent | None] | None = None
+    try:
+        while True:
+            coming = asyncio.ensure_future(anext(events, None))
+            await asyncio.wait({coming, left}, return_when=asyncio.FIRST_COMPLETED)
+            if not coming.done() or (event := coming.result()) is None:
+                return
+            yield event
+    finally:
+        left.cancel()
+        if coming is not None and not coming.done():
+            coming.cancel()
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait({coming}, timeout=STOP_SECONDS)
+        await events.aclose()
 
 
 async def _frames(events: AsyncGenerator[AnswerEvent | IndexEvent, None]) -> AsyncGenerator[ServerSentEvent, None]:
