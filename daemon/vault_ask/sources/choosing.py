@@ -114,7 +114,9 @@ class AutoSource:
         """Tell which place is read, and why."""
         state, why = self._now.state(), self._why
         mode = STANDING_IN if self.stands_in and state.mode in {"watching", "polling"} else state.mode
-        return replace(state, mode=mode, message=f"{state.message} {why}" if why else state.message)
+        # How the folder is followed is the lesser news then.
+        said = why if mode == STANDING_IN else f"{state.message} {why}".strip()
+        return replace(state, mode=mode, message=said)
 
     def holdings(self, *, deleted: bool = False) -> Iterator[Holding]:
         """List every file of the place that can be read. Raises SourceUnreachable, SourceRefused."""

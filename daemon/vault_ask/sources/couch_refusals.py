@@ -4,7 +4,9 @@ A sentence names the host and the database, never a user, a password or a header
 (https://docs.couchdb.org/en/stable/api/basics.html#http-status-codes), and by that it is told apart from a proxy.
 """
 
+import socket
 import ssl
+from collections.abc import Iterator
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -93,7 +95,7 @@ class Speaker:
                     f"{self.host} speaks plain HTTP, and vault.couchdb.url says https. Correct the scheme or the port."
                 )
         if isinstance(error, httpx.ConnectError):
-            what = "cannot be reached: its name is not known, nobody listens, or no encrypted connection comes about"
+            what = f"cannot be reached: {_no_way(error)}"
         elif isinstance(error, httpx.TimeoutException):
             what = "did not answer in time"
         else:
@@ -182,10 +184,25 @@ class Speaker:
         )
 
 
-def _tls_error(error: BaseException | None) -> ssl.SSLError | None:
-    while error is not None and not isinstance(error, ssl.SSLError):
-        error = error.__cause__ or error.__context__
-    return error
+def _no_way(error: BaseException) -> str:
+    """Say why no connection came about, as far as the operating system told."""
+    for cause in _causes(error):
+        if isinstance(cause, socket.gaierror):
+            return "its name is not known"
+        if isinstance(cause, ConnectionRefusedError):
+            return "nobody listens there"
+    return "no connection comes about"
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        seen = seen.__cause__ or seen.__context__
+
+
+def _tls_error(error: BaseException) -> ssl.SSLError | None:
+    return next((cause for cause in _causes(error) if isinstance(cause, ssl.SSLError)), None)
 
 
 def _reason(response: httpx.Response) -> str | None:
