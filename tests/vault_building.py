@@ -6,10 +6,11 @@ from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
+from vault_ask.index.drafts import Draft, embedding_hash, embedding_text
 from vault_ask.index.embedding import Embedder, Refused, Vector
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.view import Index, S, VaultView
-from vault_ask.index.writer import Draft, IndexWriter, embedding_hash, embedding_text
+from vault_ask.index.writer import IndexWriter
 from vault_ask.notes.chunker import chunk
 from vault_ask.notes.language import LanguageDetector
 from vault_ask.notes.model import Chunk, Note

@@ -17,10 +17,10 @@ from vault_ask.answering.ports import Generator, Turn
 from vault_ask.answering.searching import search_response
 from vault_ask.bulletin import Bulletin
 from vault_ask.errors import IndexBusy, IndexDamaged, ModelError, NoIndex, VaultAskError
-from vault_ask.index.embedding import Embedder
+from vault_ask.index.embedding import Embedder, space_changed
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.view import Index
-from vault_ask.index.writer import IndexWriter, space_changed
+from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.backlog import BacklogState
 from vault_ask.ingest.ingest import reclassify
 from vault_ask.ingest.keeper import Keeper

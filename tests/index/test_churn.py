@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from vault_ask.index.drafts import Draft
 from vault_ask.index.embedding import EmbeddingSpace, Priors, Vector
 from vault_ask.index.statistics import unit
-from vault_ask.index.writer import Draft, IndexWriter
+from vault_ask.index.writer import IndexWriter
 from vault_building import OPEN, Building, faults, made_by_hand, placed
 
 WIDTH = 96

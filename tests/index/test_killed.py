@@ -57,7 +57,7 @@ def content(data: Path) -> dict[str, Any]:
         "LEFT JOIN notes AS d ON d.id = e.dst ORDER BY s.path, e.line, e.kind, e.target",
         "names": "SELECT a.key, n.path, a.alias FROM names AS a JOIN notes AS n ON n.id = a.note ORDER BY 1, 2, 3",
         "tallies": "SELECT language, chunks FROM tallies ORDER BY language",
-        "meta": "SELECT key, value FROM meta ORDER BY key",
+        "meta": "SELECT key, value FROM meta WHERE key <> 'changed_at' ORDER BY key",
     }
     found: dict[str, Any] = {name: db.execute(query).fetchall() for name, query in queries.items()}
     vectors = db.execute(

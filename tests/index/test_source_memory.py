@@ -10,8 +10,9 @@ import pytest
 from fakes import HashEmbedder
 from vault_ask.errors import IndexFailed
 from vault_ask.index.database import connect_reader, connect_statistics, fetch
+from vault_ask.index.drafts import OtherClaim
 from vault_ask.index.migrations import MIGRATIONS
-from vault_ask.index.writer import IndexWriter, OtherClaim
+from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.ingest import reclassify
 from vault_ask.notes.model import FrontmatterState
 from vault_ask.notes.sensitivity import Rules

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from fakes import HashEmbedder, bag_of_words
 from vault_ask.errors import EmbeddingSpaceChanged, IndexFailed
+from vault_ask.index.drafts import Draft
 from vault_ask.index.embedding import EmbeddingSpace, Priors
-from vault_ask.index.writer import Draft, IndexWriter
+from vault_ask.index.writer import IndexWriter
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.scope import Sensitivity
 from vault_ask.settings import ChunkSettings

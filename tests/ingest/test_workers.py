@@ -15,7 +15,7 @@ import pytest
 
 from fakes import FakeSource
 from ingest.bench import PRIVATE, Bench
-from vault_ask.index.writer import Draft
+from vault_ask.index.drafts import Draft
 from vault_ask.ingest import workers
 from vault_ask.ingest.drafting import Drafter, Undrafted, content_hash, count_words
 from vault_ask.ingest.workers import Drafting, DraftingElsewhere, Task, drafting

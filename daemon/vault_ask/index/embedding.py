@@ -77,3 +77,12 @@ class Embedder(Protocol):
     def priors(self) -> Priors:
         """Give the means that ship with the model; empty where none do."""
         ...
+
+
+def space_changed(kept: str, wanted: EmbeddingSpace) -> str:
+    """Word the refusal of another embedding space."""
+    return (
+        f"The index was built with another embedding space (model {kept}, with its prefixes and dimension) than the "
+        f"configuration now asks for: {wanted.model} ({wanted.dimension} dimensions). Vectors of the two cannot be "
+        "compared. Run `vault-ask index --rebuild` to build a new index, or set the former model again."
+    )

@@ -8,10 +8,7 @@ own. The caller holds the data folder's lock; threads may share a writer, each c
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import IntEnum
-from hashlib import blake2b
 from pathlib import Path
 from threading import RLock
 from typing import Any
@@ -22,82 +19,23 @@ from vault_ask.errors import EmbeddingSpaceChanged
 from vault_ask.index import vectors
 from vault_ask.index.database import BUSY_MILLISECONDS, connect_writer, fetch, has_vectors, translated
 from vault_ask.index.departed import Departed
-from vault_ask.index.embedding import EmbeddingSpace, Priors, Vector
+from vault_ask.index.drafts import (
+    ChunkState,
+    Claim,
+    Draft,
+    Found,
+    OtherClaim,
+    Waiting,
+    embedding_text,
+    other_claims,
+    stored_claims,
+)
+from vault_ask.index.embedding import EmbeddingSpace, Priors, Vector, space_changed
 from vault_ask.index.links import links_of, rename, resolve
 from vault_ask.index.view import Known
 from vault_ask.notes.links import link_key
 from vault_ask.notes.model import Chunk, FrontmatterState, Note
 from vault_ask.scope import Sensitivity
-
-
-class ChunkState(IntEnum):
-    """Where a chunk stands with the embedder."""
-
-    WAITING = 0
-    EMBEDDED = 1
-    UNSUITABLE = 2
-    REFUSED = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherClaim:
-    """What a version of a note that lost a conflict says of how personal the note is."""
-
-    path: str
-    frontmatter: Mapping[str, object]
-    state: FrontmatterState
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
-    """A note ready to be stored: parsed, classified (with what its `others` say), cut and hashed."""
-
-    note: Note
-    chunks: tuple[Chunk, ...]
-    resolved_path: str
-    content_hash: bytes
-    revision: str
-    mtime: float
-    size: int
-    others: tuple[OtherClaim, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """What a note's sensitivity is decided from, as stored, so that new rules need no reading of the vault."""
-
-    id: int
-    path: str
-    resolved_path: str
-    frontmatter: Mapping[str, object]
-    state: FrontmatterState
-    others: tuple[OtherClaim, ...]
-    sensitivity: Sensitivity
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A chunk whose vector is still to be made: `text` is what the embedder gets."""
-
-    chunk: int
-    embed_hash: bytes
-    text: str
-
-
-def embedding_text(chunk: Chunk) -> str:
-    """Give what the embedder reads: the prelude and the passage under it."""
-    return f"{chunk.prelude}\n{chunk.body}".strip()
-
-
-def embedding_hash(chunk: Chunk) -> bytes:
-    """Name the text that is embedded, without case: a case-only rename needs no new vector."""
-    return blake2b(embedding_text(chunk).casefold().encode(), digest_size=16).digest()
-
-
-def text_hash(chunk: Chunk) -> bytes:
-    """Name the passage without its prelude, so that a renamed note finds its vectors again."""
-    parts = "\x1f".join((*chunk.heading_path, chunk.body))
-    return blake2b(parts.encode(), digest_size=16).digest()
 
 
 class IndexWriter:
@@ -169,7 +107,7 @@ class IndexWriter:
                 resolved_path=resolved,
                 frontmatter=json.loads(frontmatter),
                 state=FrontmatterState(state),
-                others=_other_claims(others),
+                others=other_claims(others),
                 sensitivity=Sensitivity(level),
             )
             for note, path, resolved, frontmatter, state, others, level in rows
@@ -290,7 +228,7 @@ class IndexWriter:
 
         Neither changed rules nor its former text coming back may be taken for that.
         """
-        unread = _stored_claims([OtherClaim(path=path, frontmatter={}, state=FrontmatterState.UNREADABLE)])
+        unread = stored_claims([OtherClaim(path=path, frontmatter={}, state=FrontmatterState.UNREADABLE)])
         with self._transaction():
             for (note,) in self._fetch("SELECT id FROM notes WHERE path = ?", (path,)):
                 self._set_level(note, Sensitivity.PERSONAL)
@@ -359,7 +297,7 @@ class IndexWriter:
         with self._lock, translated():
             for draft in drafts:
                 for chunk in draft.chunks:
-                    found = _Found(chunk, {}, frozenset())
+                    found = Found(chunk, {}, frozenset())
                     if chunk.embeddable and self._stored_vector(found.embed_hash, found.text_hash, draft) is None:
                         missing[found.embed_hash] = embedding_text(chunk)
         return missing
@@ -449,7 +387,7 @@ class IndexWriter:
             (
                 note.path, draft.resolved_path, note.title, int(note.sensitivity), note.language, draft.content_hash,
                 draft.revision, draft.mtime, draft.size, json.dumps(note.frontmatter, ensure_ascii=False),
-                note.frontmatter_state, _stored_claims(draft.others), json.dumps(note.aliases, ensure_ascii=False),
+                note.frontmatter_state, stored_claims(draft.others), json.dumps(note.aliases, ensure_ascii=False),
                 json.dumps([(p.code, p.message, p.line) for p in note.problems], ensure_ascii=False), _now(),
             ),
         )  # fmt: skip
@@ -471,7 +409,7 @@ class IndexWriter:
         spare = iter(list(free))
         centring = vectors.load_centring(self._db)
         for chunk, same in placed:
-            found = _Found(chunk, made, refused)
+            found = Found(chunk, made, refused)
             row = same if same is not None else next(spare, None)
             vector = found.vector
             if vector is None and chunk.embeddable:
@@ -486,7 +424,7 @@ class IndexWriter:
         for row in spare:
             self._drop_chunk(row)
 
-    def _put_chunk(self, row: int | None, note: int, parent: Note, found: "_Found", state: ChunkState) -> int:
+    def _put_chunk(self, row: int | None, note: int, parent: Note, found: Found, state: ChunkState) -> int:
         chunk = found.chunk
         values = (
             note, chunk.ordinal, chunk.id, int(parent.sensitivity), parent.language, int(state),
@@ -550,42 +488,6 @@ _COLUMNS = (
     "tokens, embed_hash, text_hash"
 )
 _MARKS = ", ".join("?" * 15)
-
-
-class _Found:
-    """A chunk with its hashes and what the embedder made of it, if it was asked."""
-
-    def __init__(self, chunk: Chunk, made: Mapping[bytes, Vector], refused: frozenset[bytes]) -> None:
-        self.chunk = chunk
-        self.embed_hash = embedding_hash(chunk)
-        self.text_hash = text_hash(chunk)
-        self.vector = made.get(self.embed_hash) if chunk.embeddable else None
-        if not chunk.embeddable:
-            self.state = ChunkState.UNSUITABLE
-        elif self.embed_hash in refused:
-            self.state = ChunkState.REFUSED
-        else:
-            self.state = ChunkState.WAITING
-
-
-def space_changed(kept: str, wanted: EmbeddingSpace) -> str:
-    """Word the refusal of another embedding space."""
-    return (
-        f"The index was built with another embedding space (model {kept}, with its prefixes and dimension) than the "
-        f"configuration now asks for: {wanted.model} ({wanted.dimension} dimensions). Vectors of the two cannot be "
-        "compared. Run `vault-ask index --rebuild` to build a new index, or set the former model again."
-    )
-
-
-def _stored_claims(others: Iterable[OtherClaim]) -> str:
-    return json.dumps([(other.path, other.frontmatter, other.state) for other in others], ensure_ascii=False)
-
-
-def _other_claims(stored: str) -> tuple[OtherClaim, ...]:
-    return tuple(
-        OtherClaim(path=path, frontmatter=frontmatter, state=FrontmatterState(state))
-        for path, frontmatter, state in json.loads(stored)
-    )
 
 
 def _now() -> str:

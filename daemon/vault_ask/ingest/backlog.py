@@ -14,8 +14,9 @@ from threading import Event, Lock
 import structlog
 
 from vault_ask.errors import EmbeddingSpaceChanged, ModelError
+from vault_ask.index.drafts import Draft
 from vault_ask.index.embedding import Embedder, Refused, Vector
-from vault_ask.index.writer import Draft, IndexWriter
+from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.progress import Track
 
 log = structlog.get_logger()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from vault_ask.index.writer import Draft, OtherClaim
+from vault_ask.index.drafts import Draft, OtherClaim
 from vault_ask.notes.chunker import chunk
 from vault_ask.notes.language import LanguageDetector
 from vault_ask.notes.model import FrontmatterState

@@ -16,9 +16,10 @@ from typing import assert_never
 import structlog
 
 from vault_ask.errors import SourceRefused, SourceUnreachable
+from vault_ask.index.drafts import Draft, OtherClaim
 from vault_ask.index.embedding import Embedder
 from vault_ask.index.view import Known
-from vault_ask.index.writer import Draft, IndexWriter, OtherClaim
+from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.backlog import Backlog
 from vault_ask.ingest.drafting import Drafter, Undrafted, content_hash, count_words, said_by
 from vault_ask.ingest.plan import AnotherVault, Plan, SuddenlyEmpty, make_plan

@@ -17,7 +17,7 @@ from threading import Lock, Thread
 
 import structlog
 
-from vault_ask.index.writer import Draft
+from vault_ask.index.drafts import Draft
 from vault_ask.ingest.drafting import Drafter, Undrafted
 from vault_ask.sources.port import Document
 
