@@ -183,7 +183,9 @@ class Day:
         assert set(followed.notes) <= set(expected) | unsettled, set(followed.notes) - set(expected)
         for path, one in expected.items():
             text = "".join(str(chunk) for chunk in followed.chunks.get(path, ()))
-            if one.newest.whole:
+            # Of two documents at one path, the one that is on its way elsewhere counts until it is whole there.
+            is_held = path in unsettled and sum(fact.shown == path for fact in followed.facts.values()) > 1
+            if one.newest.whole and not is_held:
                 assert path in followed.notes, f"{path} is whole and not indexed"
                 assert _marker(one.newest.text) in text, f"{path} is not its newest version"
             if one.is_personal(self.house.rules) and path in followed.notes:
