@@ -155,11 +155,6 @@ class Catalogue:
         """List the shown paths, sorted."""
         return sorted(self._ids)
 
-    def at(self, path: str) -> tuple[str, Fact] | None:
-        """Give the document that counts at a shown path."""
-        ids = self.ids_at(path)
-        return (ids[0], self._facts[ids[0]]) if ids else None
-
     def _weigh(self, path: str) -> None:
         ids = self._ids.get(path, ())
         if len(ids) > 1 or any(self._facts[doc_id].lost for doc_id in ids):

@@ -90,16 +90,6 @@ class Keyring:
         return f"Keyring(passphrase={'set' if self._secret else 'not set'}, salts={len(self._salts)})"
 
     @property
-    def has_passphrase(self) -> bool:
-        """Whether anything can be decrypted at all."""
-        return bool(self._secret)
-
-    @property
-    def proven(self) -> bool:
-        """Whether something was decrypted already, so that the passphrase is a right one."""
-        return bool(self._proven)
-
-    @property
     def salts(self) -> tuple[bytes, ...]:
         """Every salt of V2 that the vault was seen with, the newest first."""
         return self._salts
