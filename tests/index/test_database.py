@@ -1,5 +1,6 @@
 """What a reader may touch: the third layer of the gate, SQL against the connections themselves."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -251,6 +252,16 @@ def test_the_drivers_errors_become_sentences_of_ours(error: apsw.Error, expected
     with pytest.raises(expected, match=words) as caught, translated():
         raise error
     assert "CANARY" not in str(caught.value)
+
+
+def test_a_journal_that_was_cut_while_it_is_in_use_is_damage(tmp_path: Path) -> None:
+    building = Building(tmp_path)
+    building.put({"A.md": "harvest"})
+    journal = building.files.current.with_name(f"{building.files.current.name}-wal")
+    os.truncate(journal, 0)
+    with pytest.raises(IndexDamaged, match="set aside"), building.open(OPEN) as view:
+        view.paths()
+    building.writer.abandon()
 
 
 def test_damage_inside_a_text_is_told_without_the_text(tmp_path: Path) -> None:

@@ -25,6 +25,10 @@ BUSY_MILLISECONDS = 30_000
 READER_CACHE_KIB = 2_048
 STATISTICS_CACHE_KIB = 512
 
+# A file that ends before what its own header or journal says it holds: somebody cut it, or its file system lost a part.
+# https://sqlite.org/rescode.html#ioerr_short_read
+_CUT_SHORT = frozenset({apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS})
+
 # Tables that hold figures of the whole vault and no text of any note.
 _OPEN_TABLES = frozenset({"meta", "statistics", "tallies", "sqlite_master", "sqlite_schema"})
 # What FTS5 and vec0 read by themselves while they answer for a view.
@@ -102,17 +106,22 @@ def translated() -> Iterator[None]:
     """Turn SQLite's errors into ours. Raises IndexDamaged, IndexFailed."""
     try:
         yield
-    except (apsw.CorruptError, apsw.NotADBError) as error:
-        raise IndexDamaged(
-            "The index file is damaged. The vault is untouched: restart vault-ask, or run `vault-ask index`, and the "
-            "damaged file is set aside and a new index built."
-        ) from error
     except apsw.FullError as error:
         raise IndexFailed("The disk of the data folder is full, so nothing more can be indexed. Make room.") from error
     except apsw.Error as error:
+        if _tells_of_damage(error):
+            raise IndexDamaged(
+                "The index file is damaged. The vault is untouched: restart vault-ask, or run `vault-ask index`, and "
+                "the damaged file is set aside and a new index built."
+            ) from error
         raise IndexFailed(
             f"The index could not be used ({type(error).__name__}). If this repeats, run `vault-ask index --rebuild`."
         ) from error
+
+
+def _tells_of_damage(error: apsw.Error) -> bool:
+    # Only errors that SQLite itself raised carry its extended code.
+    return isinstance(error, apsw.CorruptError | apsw.NotADBError) or getattr(error, "extendedresult", 0) in _CUT_SHORT
 
 
 def has_vectors(connection: apsw.Connection) -> bool:
