@@ -82,6 +82,10 @@ class DocumentIncomplete(VaultAskError):
         self.beginning = beginning
 
 
+class WebFailed(VaultAskError):
+    """The web search gave no answer; the vault's stands without it."""
+
+
 class ModelError(VaultAskError):
     """A model did not do what was asked."""
 

@@ -5,10 +5,12 @@ here. Nothing else reads the environment. Secrets live in the environment only a
 """
 
 import os
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from ipaddress import ip_address
+from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
+from socket import inet_aton, inet_ntoa
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -27,6 +29,9 @@ from vault_ask.errors import ConfigError
 ENV_PREFIX = "VAULTASK_"
 SECRETS = {
     "VAULTASK_API_TOKEN": ("api_token",),
+    "VAULTASK_ADMIN_API_KEY": ("admin_api_key",),
+    "VAULTASK_TAVILY_API_KEY": ("tavily_api_key",),
+    "VAULTASK_BRAVE_API_KEY": ("brave_api_key",),
     "VAULTASK_VAULT__COUCHDB__PASSWORD": ("vault", "couchdb", "password"),
     "VAULTASK_VAULT__COUCHDB__PASSPHRASE": ("vault", "couchdb", "passphrase"),
 }
@@ -150,6 +155,12 @@ class SensitivitySettings(Section):
     personal_paths: tuple[str, ...] = Field(
         default=(), description="Folders or globs whose notes are personal, compared without case."
     )
+    personal_tags: tuple[str, ...] = Field(
+        default=(), description="Tags whose notes are personal, nested tags included, compared without case."
+    )
+    default: Literal["open", "personal"] = Field(
+        default="open", description="What a note is that no rule and no key of its own speaks of."
+    )
     frontmatter_key: str = Field(
         default="sensitivity", min_length=1, description="The key that makes a note open or personal by itself."
     )
@@ -202,7 +213,8 @@ class EmbeddingSettings(Section):
     @model_validator(mode="after")
     def _embedder_is_the_owners(self) -> "EmbeddingSettings":
         host = urlsplit(self.ollama_url).hostname or ""
-        if self.provider == "ollama" and not (is_private_host(host) or host in self.allow_hosts):
+        listed = {name.casefold() for name in self.allow_hosts}
+        if self.provider == "ollama" and not (is_private_host(host) or host.casefold() in listed):
             raise ValueError(
                 f"the embedding host {host!r} is not a private address, and every note would be sent to it. "
                 "Use an address of your own network, or name the host in embedding.allow_hosts if it is yours"
@@ -234,12 +246,56 @@ class ModelSettings(Section):
     )
     api_base: str | None = Field(default=None, description="Address of the model server, where it is not the usual.")
     local_hosts: tuple[str, ...] = Field(
-        default=(), description="Gateways of your own that count as local although they are reached by name."
+        default=(), description="Hosts of your own that count as local: a gateway, or one whose address is not private."
     )
     timeout_seconds: float = Field(default=120.0, gt=0, description="Longest wait for the next piece of an answer.")
     context_tokens: int = Field(default=8192, ge=1024, description="The window asked of the model and filled at most.")
     reply_tokens: int = Field(default=1024, ge=64, description="Room kept for the answer.")
     answer_chars: int = Field(default=700, ge=80, description="Longest extractive answer, in characters of quotes.")
+
+
+class WebSettings(Section):
+    """The web as a fallback where the vault says little; never beside personal notes."""
+
+    enabled: bool = Field(default=False, description="Whether the web may be asked at all.")
+    provider: Literal["duckduckgo", "tavily", "brave", "searxng"] = Field(
+        default="duckduckgo", description="Who is asked; searxng is your own and keeps the question at home."
+    )
+    searxng_url: str | None = Field(default=None, description="Address of your SearXNG, such as http://nas.local:8080.")
+    results: int = Field(default=4, ge=1, le=10, description="Pages shown at most.")
+    timeout_seconds: float = Field(default=6.0, gt=0, le=60, description="Time after which the answer goes without.")
+    thin_below: float | None = Field(
+        default=None, description="Relevance below which the web is asked; by default as measured for the embedder."
+    )
+
+    @field_validator("searxng_url")
+    @classmethod
+    def _address(cls, url: str | None) -> str | None:
+        if url is None or not url.strip():
+            return None
+        parts = urlsplit(url.strip())
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError("the address must look like http://nas.local:8080")
+        if parts.username or parts.password:
+            raise ValueError("the address holds a user or password, which are never sent. Leave them out")
+        return url.strip().rstrip("/")
+
+    @model_validator(mode="after")
+    def _server_is_named(self) -> "WebSettings":
+        if self.enabled and self.provider == "searxng" and not self.searxng_url:
+            raise ValueError("provider is searxng, and searxng_url names no server. Set web.searxng_url")
+        return self
+
+
+class AuditSettings(Section):
+    """The record of what was read and where it went, for the owner alone."""
+
+    enabled: bool = Field(default=True, description="Whether a record is kept, in the data folder.")
+    questions: Literal["hash", "text", "none"] = Field(
+        default="hash", description="How a question is kept: as a keyed hash, as its text, or not at all."
+    )
+    max_megabytes: float = Field(default=5.0, gt=0, description="Size at which the file is put aside for a new one.")
+    keep: int = Field(default=5, ge=0, le=1000, description="Files put aside that are kept.")
 
 
 class ServerSettings(Section):
@@ -292,11 +348,22 @@ class Settings(BaseSettings):
     embedding: EmbeddingSettings = EmbeddingSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     models: ModelSettings = ModelSettings()
+    web: WebSettings = WebSettings()
+    audit: AuditSettings = AuditSettings()
     server: ServerSettings = ServerSettings()
     adapters: AdaptersSettings = AdaptersSettings()
     log: LogSettings = LogSettings()
     api_token: SecretStr | None = Field(
         default=None, description="The token callers must show; from VAULTASK_API_TOKEN only."
+    )
+    admin_api_key: SecretStr | None = Field(
+        default=None, description="The owner's key, which sees names in the status; from VAULTASK_ADMIN_API_KEY only."
+    )
+    tavily_api_key: SecretStr | None = Field(
+        default=None, description="The key of Tavily; from VAULTASK_TAVILY_API_KEY only."
+    )
+    brave_api_key: SecretStr | None = Field(
+        default=None, description="The key of Brave Search; from VAULTASK_BRAVE_API_KEY only."
     )
 
     @field_validator("data")
@@ -339,16 +406,67 @@ def load_settings(*, config: Path | None = None, overrides: Mapping[str, Any] | 
         ) from None
 
 
-def is_private_host(host: str) -> bool:
-    """Say whether a host as written is loopback, link-local or a private address, without asking a name server."""
-    if host == "localhost" or host.endswith((".localhost", ".local", ".lan", ".internal", ".home.arpa")):
-        return True
+_OWN_NETWORKS = tuple(
+    map(
+        ip_network,
+        (
+            *("127.0.0.0/8", "::1/128"),  # this machine
+            *("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"),  # RFC 1918 and RFC 4193
+            *("169.254.0.0/16", "fe80::/10"),  # the same cable
+            *("0.0.0.0/32", "::/128"),  # "every address of this machine"; one connects to oneself there
+        ),
+    )
+)
+_OWN_ENDINGS = (".localhost", ".local", ".lan", ".internal", ".home.arpa")
+_HOST_NAME = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
+
+
+def is_own_address(address: str) -> bool:
+    """Say whether a numeric address is loopback, private or link-local; what is no address is none of these.
+
+    Python's own `is_private` says yes to many more, such as every IPv4 address in IPv6 form. Addresses that a provider
+    shares among its customers (100.64.0.0/10) are not the owner's, although Tailscale uses them too: list those hosts.
+    """
     try:
-        address = ip_address(host)
+        ip = ip_address(address.partition("%")[0])
     except ValueError:
-        # A bare name can only be resolved inside the owner's network; a dotted one may be anybody's.
-        return bool(host) and "." not in host
-    return address.is_loopback or address.is_private or address.is_link_local
+        return False
+    mapped = ip.ipv4_mapped if isinstance(ip, IPv6Address) else None
+    return any((mapped or ip) in network for network in _OWN_NETWORKS)
+
+
+def is_private_host(host: str) -> bool:
+    """Say whether a host as written sounds like loopback or the owner's network, without asking a name server.
+
+    Where a name really leads is for the socket to tell (`providers.own_network`).
+    """
+    name = _plain_host(host)
+    if name == "localhost" or name.endswith(_OWN_ENDINGS):
+        return True
+    if numeric := _numeric(name):
+        return is_own_address(numeric)
+    # A bare name can only be resolved inside the owner's network; a dotted one may be anybody's.
+    return bool(name) and "." not in name
+
+
+def _plain_host(host: str) -> str:
+    """Write a host as a resolver reads it: lower case, ASCII, without brackets or final dot; "" when it is none."""
+    try:
+        ascii_host = host.strip().removeprefix("[").removesuffix("]").encode("idna").decode()
+    except UnicodeError:
+        return ""
+    name = ascii_host.lower().removesuffix(".")
+    return name if ":" in name or _HOST_NAME.fullmatch(name) else ""
+
+
+def _numeric(name: str) -> str | None:
+    """Give the address that a numeric host stands for, also in the short, octal and hexadecimal forms of IPv4."""
+    if ":" in name:
+        return name
+    try:
+        return inet_ntoa(inet_aton(name))
+    except OSError:
+        return None
 
 
 def _config_file(config: Path | None, environment: Mapping[str, str]) -> Path | None:

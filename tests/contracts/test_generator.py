@@ -8,7 +8,9 @@ import pytest
 
 from fakes import ScriptedGenerator
 from model_server import ModelServer
-from vault_ask.answering.ports import CutShort, Excerpt, Generator, Piece, Prompt, Quoted
+from prompting import prompt_of
+from vault_ask.answering.context import Excerpt
+from vault_ask.answering.ports import CutShort, Generator, Piece, Quoted
 from vault_ask.answering.wording import Wording
 from vault_ask.providers.extractive import ExtractiveGenerator
 from vault_ask.providers.litellm_models import LitellmGenerator
@@ -26,7 +28,7 @@ EXCERPT = Excerpt(
     score=1.0,
     language="en",
 )
-PROMPT = Prompt(question="What is the rent?", language="en", excerpts=(EXCERPT,), query="What is the rent?")
+PROMPT = prompt_of("What is the rent?", EXCERPT, query="What is the rent?")
 
 
 @pytest.fixture(params=["scripted", "extractive", "openai/m", "ollama_chat/m"])

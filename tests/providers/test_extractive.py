@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from vault_ask.answering.ports import Excerpt, Prompt, Quoted
+from prompting import prompt_of
+from vault_ask.answering.context import Excerpt
+from vault_ask.answering.ports import Quoted
 from vault_ask.errors import ModelUnreachable
 from vault_ask.index.embedding import EmbeddingSpace, Refused, Vector
 from vault_ask.providers.extractive import CANDIDATES, ExtractiveGenerator
@@ -63,7 +65,7 @@ def excerpt(n: int, text: str, *, score: float = 1.0, language: str = "en", path
 
 def quotes(question: str, *excerpts: Excerpt, language: str = "en", embedder: PointingEmbedder | None = None,
            answer_chars: int = 700, idf: dict[str, float] | None = None) -> list[str]:  # fmt: skip
-    prompt = Prompt(question=question, language=language, excerpts=excerpts, query=question, idf=idf or {})
+    prompt = prompt_of(question, *excerpts, language=language, query=question, idf=idf)
     by_number = {e.n: e for e in excerpts}
     found = ExtractiveGenerator(embedder=embedder, answer_chars=answer_chars).quotes(prompt)
     return [by_number[q.n].text[q.start : q.end] for q in found]
@@ -146,7 +148,7 @@ def test_nothing_is_quoted_twice() -> None:
 
 def test_a_stream_yields_the_quotes_as_places_in_the_excerpts() -> None:
     note = excerpt(3, "The rent is 9200.")
-    prompt = Prompt(question="What is the rent?", language="en", excerpts=(note,))
+    prompt = prompt_of("What is the rent?", note)
 
     async def read() -> list[object]:
         return [piece async for piece in ExtractiveGenerator(embedder=None).stream(prompt)]

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import regex
 
-from vault_ask.answering.ports import Excerpt
+from vault_ask.answering.context import Excerpt
 from vault_ask.notes.fold import fold
 from vault_ask.notes.links import choose, link_key, markdown_link, wikilink
 from vault_ask.notes.model import Link, LinkKind
@@ -222,11 +222,18 @@ class CitationFilter:
         return self._marker(close + 1, label) if marker else literal
 
     def _markdown(self, destination: "regex.Match[str]", label: str, body: str, image: bool) -> _Taken:  # noqa: FBT001
-        """Decide about `[label](destination)`; an address of the web is not ours to judge."""
+        """Decide about `[label](destination)`.
+
+        A link into the web is not ours to judge: following it takes a click. A picture would be fetched by merely being
+        shown, and its address could carry note text to a stranger, so only its words stay.
+        """
         target = destination[1].strip()
         if target.casefold().startswith("obsidian:"):
             return self._link(destination.end(), _link_of_address(target), label)
-        if image or _SCHEME.match(target) or target.startswith(("//", "#")):
+        is_elsewhere = bool(_SCHEME.match(target)) or target.startswith("//")
+        if image and is_elsewhere:
+            return _Taken(destination.end(), label)
+        if image or is_elsewhere or target.startswith("#"):
             return _Taken(destination.end(), body[: destination.end()])
         return self._link(destination.end(), markdown_link(target, LinkKind.MARKDOWN, 0, alias=None), label)
 

@@ -12,6 +12,7 @@ from vault_ask.wire import (
     GroundingEvent,
     SourcesEvent,
     WebEvent,
+    WebPart,
 )
 
 INCOMPLETE = ErrorEvent(code="incomplete", message="The answer broke off before its end. Ask again.", retry=True)
@@ -20,27 +21,28 @@ INCOMPLETE = ErrorEvent(code="incomplete", message="The answer broke off before 
 
 async def collect(events: AsyncGenerator[AnswerEvent, None]) -> AskResponse | ErrorEvent:
     """Put a whole answer together, or give the error that ended it; a broken-off answer is never shown as one."""
-    sources, grounding, text = None, None, ""
+    sources, grounding, web = None, None, None
+    text = {"vault": "", "web": ""}
     async with aclosing(events):
         async for event in events:
             match event:
                 case SourcesEvent():
                     sources = event
                 case DeltaEvent():
-                    text += event.text
+                    text[event.part] += event.text
                 case GroundingEvent():
                     grounding = event
                 case WebEvent():
-                    pass
+                    web = event
                 case ErrorEvent():
                     return event
                 case DoneEvent():
-                    return _whole(text, sources, grounding, event)
+                    return _whole(text["vault"], sources, grounding, _web_part(web, text["web"]), event)
     return INCOMPLETE
 
 
 def _whole(
-    text: str, sources: SourcesEvent | None, grounding: GroundingEvent | None, done: DoneEvent
+    text: str, sources: SourcesEvent | None, grounding: GroundingEvent | None, web: WebPart | None, done: DoneEvent
 ) -> AskResponse | ErrorEvent:
     if sources is None:
         return INCOMPLETE
@@ -53,6 +55,13 @@ def _whole(
         personal_included=sources.personal_included,
         generator=sources.generator,
         notices=sources.notices,
+        web=web,
         seconds=done.seconds,
         finish=done.finish,
     )
+
+
+def _web_part(web: WebEvent | None, answer: str) -> WebPart | None:
+    if web is None:
+        return None
+    return WebPart(results=web.results, provider=web.provider, message=web.message, answer=answer)

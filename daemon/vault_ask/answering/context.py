@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic
 
-from vault_ask.answering.ports import Excerpt
 from vault_ask.retrieval.hits import Hit, S
 from vault_ask.scope import Sensitivity
 
@@ -20,6 +19,21 @@ _EXCERPT_FRAME = 40
 
 LEAST_SHARE = 0.2
 """A hit with a smaller share of the best one's score has hardly a word of the question, and is no nearer than most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """One numbered passage of the context: `n` is what the model cites as `[n]`. `text` is verbatim note text."""
+
+    n: int
+    path: str
+    title: str
+    heading_path: tuple[str, ...]
+    text: str
+    line_start: int
+    line_end: int
+    score: float
+    language: str = "und"
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Generic
 from urllib.parse import unquote
 
 import regex
 
 from vault_ask.answering.context import tokens
-from vault_ask.answering.ports import Turn
 from vault_ask.notes.links import link_key
 from vault_ask.retrieval.hits import Hit, S
-from vault_ask.scope import OpenScope, Scope
+from vault_ask.scope import OpenScope, Question, Sensitivity
 
 _LEANS_ON = 2
 """User turns that a leaning question is searched together with: `And how much?` often follows `And since when?`."""
@@ -27,20 +27,46 @@ _MENTION = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """An earlier turn of the conversation; `role` is `user` or `assistant`.
+
+    `personal` says that personal notes took part in it.
+    """
+
+    role: str
+    text: str
+    personal: bool = False
+
+
+@dataclass(frozen=True)
+class Conversation(Generic[S]):
     """The turns that a scope may remember, oldest first."""
 
     turns: tuple[Turn, ...]
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """The highest level among the turns: an earlier answer may quote any note that its scope could see."""
+        answered = any(turn.role == "assistant" for turn in self.turns)
+        return Sensitivity.PERSONAL if answered else Sensitivity.OPEN
 
     def query(self, question: str) -> str:
         """Give what to search for: the question, after the user's last words where it has no subject of its own."""
         if not self.turns or not leans(question):
             return question
-        said = [turn.text for turn in self.turns if turn.role == "user"]
+        said: list[str] = [turn.text for turn in self.turns if turn.role == "user"]
         return "\n".join((*said[-_LEANS_ON:], question))
 
-    def within(self, room: int) -> tuple[Turn, ...]:
+    def web_question(self, question: Question) -> Question:
+        """Give what the web may be asked: the question, after the user's last words where it has no subject of its own.
+
+        Words typed while personal notes took part stay at home: they may well repeat what a personal note said.
+        """
+        outside: Conversation[S] = Conversation(tuple(turn for turn in self.turns if not turn.personal))
+        return Question(outside.query(question.text))
+
+    def within(self, room: int) -> "Conversation[S]":
         """Keep the newest turns that fit into `room` tokens together."""
         kept: list[Turn] = []
         for turn in reversed(self.turns):
@@ -48,7 +74,7 @@ class Conversation:
             if room < 0:
                 break
             kept.append(turn)
-        return tuple(reversed(kept))
+        return Conversation(tuple(reversed(kept)))
 
 
 def leans(question: str) -> bool:
@@ -81,7 +107,7 @@ def _common_words() -> tuple[frozenset[str], ...]:
     return tuple(frozenset(stopwordsiso.stopwords(language)) for language in stopwordsiso.langs())
 
 
-def remember(history: Sequence[Turn], scope: Scope) -> Conversation:
+def remember(history: Sequence[Turn], scope: S) -> Conversation[S]:
     """Keep of the history what the scope may know: under an open one, only what the user typed.
 
     An earlier answer may quote a note that is, or has become, personal; nobody can tell from its text.

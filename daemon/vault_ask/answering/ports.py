@@ -1,50 +1,12 @@
-"""The port to whatever words an answer, and what it is given to word it from."""
+"""The ports of answering: to whatever words an answer, and to whoever searches the web."""
 
-from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 from typing import Protocol
 
-from vault_ask.scope import Sensitivity
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Excerpt:
-    """One numbered passage of the context: `n` is what the model cites as `[n]`. `text` is verbatim note text."""
-
-    n: int
-    path: str
-    title: str
-    heading_path: tuple[str, ...]
-    text: str
-    line_start: int
-    line_end: int
-    score: float
-    language: str = "und"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
-    """An earlier turn of the conversation; `role` is `user` or `assistant`."""
-
-    role: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prompt:
-    """All that a generator may know. `sensitivity` is the highest level among the excerpts and turns.
-
-    `query` is what was searched for: the question, with the earlier turns it leans on. `idf` maps the words of the
-    query, as `index.terms.query_words` names them, to their inverse document frequency in the vault.
-    """
-
-    question: str
-    language: str
-    excerpts: tuple[Excerpt, ...]
-    history: tuple[Turn, ...] = ()
-    sensitivity: Sensitivity = Sensitivity.OPEN
-    query: str = ""
-    idf: Mapping[str, float] = field(default_factory=dict)
+from vault_ask.answering.context import Context
+from vault_ask.answering.evidence import Prompt, WebPage
+from vault_ask.scope import OpenScope, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,5 +67,27 @@ class Generator(Protocol):
         """Yield the pieces of the answer. Closing the generator stops the work behind it at once.
 
         Raises ModelUnreachable, ModelBusy, ModelRefused; also after some pieces have been yielded.
+        """
+        ...
+
+
+class WebSearch(Protocol):
+    """Searches the web for the user's own words."""
+
+    @property
+    def name(self) -> str:
+        """What to call it beside its results, e.g. `DuckDuckGo`."""
+        ...
+
+    @property
+    def keeps_question_home(self) -> bool:
+        """Whether the question is sent to a server of the owner's own, and not to the provider of a service."""
+        ...
+
+    async def search(self, question: Question, *, beside: Context[OpenScope]) -> tuple[WebPage, ...]:
+        """Find a few pages, best first; none is a fine answer. The question is all that is sent.
+
+        `beside` is what the pages will share an answer with. It is not read: it is there because a context that
+        holds personal notes cannot be passed. Closing or cancelling the call ends its connections. Raises WebFailed.
         """
         ...

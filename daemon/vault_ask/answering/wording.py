@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from vault_ask.answering.citations import CitationFilter, Mark
-from vault_ask.answering.ports import CutShort, Excerpt, Piece, Quoted
+from vault_ask.answering.context import Excerpt
+from vault_ask.answering.ports import CutShort, Piece, Quoted
 from vault_ask.errors import ModelUnreachable
 
 _WORD_JOINER = "\u2060"

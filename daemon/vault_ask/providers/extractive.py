@@ -11,7 +11,9 @@ from itertools import islice
 
 import numpy as np
 
-from vault_ask.answering.ports import Excerpt, Piece, Prompt, Quoted, Window
+from vault_ask.answering.context import Excerpt
+from vault_ask.answering.evidence import Prompt
+from vault_ask.answering.ports import Piece, Quoted, Window
 from vault_ask.answering.sentences import LONGEST, Span, sentences
 from vault_ask.errors import ModelError
 from vault_ask.index.embedding import Embedder, Refused

@@ -1,0 +1,74 @@
+"""What a generator is given to word an answer from. What must not stand side by side is no value that can be written.
+
+Evidence is either the vault alone, in one scope, or open notes with web pages beside them. Since `WithWeb` takes a
+context and a conversation of an open scope only, neither a personal note nor an answer that quoted one can share a
+prompt with the web.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic
+
+from vault_ask.answering.context import Context, Excerpt
+from vault_ask.answering.conversation import Conversation, Turn
+from vault_ask.retrieval.hits import S
+from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebPage:
+    """A page that a web search found: plain text on one line each, and an http(s) address with no one's password."""
+
+    title: str
+    url: str
+    text: str
+
+
+@dataclass(frozen=True)
+class VaultOnly(Generic[S]):
+    """The vault alone."""
+
+    context: Context[S]
+    talk: Conversation[S]
+
+
+@dataclass(frozen=True)
+class WithWeb:
+    """Open notes, and pages of the web beside them; page i is cited as `[i + 1]`."""
+
+    context: Context[OpenScope]
+    talk: Conversation[OpenScope]
+    pages: tuple[WebPage, ...]
+
+
+Evidence = VaultOnly[OpenScope] | VaultOnly[PrivateScope] | WithWeb
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompt:
+    """All that a generator may know.
+
+    `query` is what was searched for: the question, with the earlier turns it leans on. `idf` maps the words of the
+    query, as `index.terms.query_words` names them, to their inverse document frequency in the vault.
+    """
+
+    question: str
+    language: str
+    evidence: Evidence
+    query: str = ""
+    idf: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def excerpts(self) -> tuple[Excerpt, ...]:
+        """The numbered passages of the vault."""
+        return self.evidence.context.excerpts
+
+    @property
+    def history(self) -> tuple[Turn, ...]:
+        """The earlier turns that the scope may remember."""
+        return self.evidence.talk.turns
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """The highest level among the excerpts and turns."""
+        return max(self.evidence.context.sensitivity, self.evidence.talk.sensitivity)

@@ -1,0 +1,44 @@
+"""Prompts made by hand, for whoever tests a generator alone."""
+
+from collections.abc import Mapping, Sequence
+
+from vault_ask.answering.context import Context, Excerpt
+from vault_ask.answering.conversation import Conversation, Turn
+from vault_ask.answering.evidence import Prompt, VaultOnly, WebPage, WithWeb
+from vault_ask.retrieval.hits import Hit
+from vault_ask.scope import OpenScope, Sensitivity
+
+
+def prompt_of(
+    question: str,
+    *excerpts: Excerpt,
+    language: str = "en",
+    history: Sequence[Turn] = (),
+    pages: Sequence[WebPage] = (),
+    query: str = "",
+    idf: Mapping[str, float] | None = None,
+) -> Prompt:
+    """A prompt of these excerpts, with the numbers they have, and of web pages if there are any."""
+    context = Context[OpenScope](tuple(_hit(excerpt) for excerpt in excerpts))
+    context.__dict__["excerpts"] = excerpts
+    talk = Conversation[OpenScope](tuple(history))
+    evidence = WithWeb(context, talk, tuple(pages)) if pages else VaultOnly(context, talk)
+    return Prompt(question=question, language=language, evidence=evidence, query=query, idf=idf or {})
+
+
+def _hit(excerpt: Excerpt) -> Hit[OpenScope]:
+    return Hit(
+        chunk_id=excerpt.n,
+        path=excerpt.path,
+        title=excerpt.title,
+        heading_path=excerpt.heading_path,
+        block=None,
+        body=excerpt.text,
+        line_start=excerpt.line_start,
+        line_end=excerpt.line_end,
+        tokens=len(excerpt.text.split()),
+        language=excerpt.language,
+        sensitivity=Sensitivity.OPEN,
+        score=excerpt.score,
+        provenance="both",
+    )
