@@ -56,7 +56,7 @@ def content(data: Path) -> dict[str, Any]:
         "edges": "SELECT s.path, e.kind, e.target, e.line, d.path FROM edges AS e JOIN notes AS s ON s.id = e.src "
         "LEFT JOIN notes AS d ON d.id = e.dst ORDER BY s.path, e.line, e.kind, e.target",
         "names": "SELECT a.key, n.path, a.alias FROM names AS a JOIN notes AS n ON n.id = a.note ORDER BY 1, 2, 3",
-        "tallies": "SELECT language, chunks FROM tallies ORDER BY language",
+        "tallies": "SELECT language, level, chunks FROM tallies ORDER BY language, level",
         "meta": "SELECT key, value FROM meta WHERE key <> 'changed_at' ORDER BY key",
     }
     found: dict[str, Any] = {name: db.execute(query).fetchall() for name, query in queries.items()}

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 from fakes import FakeSource, HashEmbedder
 from vault_ask.errors import ModelUnreachable
@@ -36,33 +37,53 @@ class Bench:
         embedder: HashEmbedder | None = None,
         personal: tuple[str, ...] = (),
         chunks: ChunkSettings | None = None,
+        **rules: Any,  # noqa: ANN401 - as Rules.compile takes them
     ) -> None:
         self.source = source or FakeSource(notes)
         self.embedder = embedder or HashEmbedder(dimension=384)
         self.files = IndexFiles(data)
         self.index = Index(self.files)
         self.now = 0.0
-        self._open(personal, chunks)
+        self._open(personal, chunks, **rules)
 
-    def _open(self, personal: tuple[str, ...], chunks: ChunkSettings | None) -> None:
+    def _open(
+        self,
+        personal: tuple[str, ...],
+        chunks: ChunkSettings | None,
+        **rules: Any,  # noqa: ANN401 - as Rules.compile takes them
+    ) -> None:
         self.progress = Progress()
         self.writer = IndexWriter(self.files.current)
-        self.workshop = Workshop(self.writer, self.tools(personal, chunks), self.progress)
+        self.workshop = Workshop(self.writer, self.tools(personal, chunks, **rules), self.progress)
         self.ingest, self.backlog = self.workshop.ingest, self.workshop.backlog
         self.backlog._clock = lambda: self.now
 
-    def tools(self, personal: tuple[str, ...] = (), chunks: ChunkSettings | None = None) -> Tools:
+    def tools(
+        self,
+        personal: tuple[str, ...] = (),
+        chunks: ChunkSettings | None = None,
+        *,
+        key: str = "sensitivity",
+        **rules: Any,  # noqa: ANN401 - as Rules.compile takes them
+    ) -> Tools:
         return Tools(
             source=self.source,
             embedder=self.embedder,
-            rules=Rules.compile(list(personal), "sensitivity"),
+            rules=Rules.compile(list(personal), key, **rules),
             chunks=chunks or ChunkSettings(),
             centring="off",
         )
 
-    def restart(self, *, personal: tuple[str, ...] = (), chunks: ChunkSettings | None = None) -> None:
+    def restart(
+        self,
+        *,
+        personal: tuple[str, ...] = (),
+        chunks: ChunkSettings | None = None,
+        **rules: Any,  # noqa: ANN401 - as Rules.compile takes them
+    ) -> None:
+        """Begin again, by rules as `Rules.compile` takes them: `key`, `personal_tags`, `default`."""
         self.close()
-        self._open(personal, chunks)
+        self._open(personal, chunks, **rules)
 
     def close(self) -> None:
         self.writer.close()

@@ -10,11 +10,11 @@ from vault_ask.index.view import Index
 from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.backlog import BacklogState
 from vault_ask.ingest.progress import Snapshot
-from vault_ask.ingest.status import Running, Work, describe, index_event
+from vault_ask.ingest.status import Running, Work, describe, idle_rules, index_event
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.scope import Sensitivity
 from vault_ask.sources.port import SourceState, Trouble
-from vault_ask.wire import Freshness, GenerationStatus, IndexProgress, StatusResponse
+from vault_ask.wire import Freshness, GenerationStatus, IndexProgress, StatusResponse, WebStatus
 from vault_building import Building
 
 OWNER, STRANGER = Sensitivity.PERSONAL, Sensitivity.OPEN
@@ -34,7 +34,9 @@ def index(tmp_path: Path) -> Index:
     return Index(IndexFiles(tmp_path))
 
 
-def described(index: Index, ceiling: Sensitivity, *troubles: Trouble, source: SourceState = COUCH) -> StatusResponse:
+def described(
+    index: Index, ceiling: Sensitivity, *troubles: Trouble, source: SourceState = COUCH, rules: Rules = RULES
+) -> StatusResponse:
     writer = IndexWriter(index._files.current)
     writer.keep_troubles((trouble.path, trouble.code, trouble.reason) for trouble in troubles)
     writer.close()
@@ -46,8 +48,9 @@ def described(index: Index, ceiling: Sensitivity, *troubles: Trouble, source: So
         retry_in=None,
         model="hash",
         generation=GENERATION,
+        web=WebStatus(enabled=False, provider=None, keeps_question_home=False),
     )
-    return describe(index, RULES, running, ceiling)
+    return describe(index, rules, running, ceiling)
 
 
 def test_the_owner_is_told_how_far_the_index_is_behind(index: Index) -> None:
@@ -132,3 +135,31 @@ def test_an_open_ceiling_is_told_the_kind_of_work_without_its_figures(index: Ind
     shown = index_event(index, work, STRANGER).progress
     assert shown == IndexProgress(phase=phase, done=0, total=0, rate=0, seconds_left=None)
     assert index_event(index, work, OWNER).progress.total == 9
+
+
+def test_each_pattern_is_counted_as_written_and_a_tag_is_told_from_an_equal_path(tmp_path: Path) -> None:
+    building = Building(tmp_path, HashEmbedder())
+    building.put(
+        {
+            "Diary/a.md": "#private\n",
+            "Diary (conflicted copy)/a.md": "in a copy of the folder\n",
+            "B.md": "---\ntags: [Private/x, work]\n---\n[[odd]]\n",
+            "C.md": "---\ntags: [diary]\nthis block has no end\n",
+            "#odd/d.md": "privateer\n",
+        }
+    )
+    building.close()
+    rules = Rules.compile(["Diary/**", "#odd", "Lost"], "sensitivity", personal_tags=["private", "#Diary", "odd"])
+    status = described(Index(IndexFiles(tmp_path)), OWNER, rules=rules)
+    assert status.rules == {"Diary/**": 2, "/#odd": 1, "Lost": 0, "#private": 2, "#Diary": 1, "#odd": 0}
+    lost, odd = status.warnings
+    assert lost.startswith("The personal pattern 'Lost' matches no note")
+    assert odd.startswith("The personal tag '#odd' is on no note")
+    assert idle_rules(Index(IndexFiles(tmp_path)), rules) == (lost, odd)
+    stranger = described(Index(IndexFiles(tmp_path)), STRANGER, rules=rules)
+    assert (stranger.rules, stranger.warnings) == ({}, ())
+
+
+def test_a_personal_default_without_patterns_is_nothing_to_warn_of(index: Index) -> None:
+    status = described(index, OWNER, rules=Rules.compile((), "sensitivity", default=Sensitivity.PERSONAL))
+    assert (status.rules, status.warnings) == ({}, ())

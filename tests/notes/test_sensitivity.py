@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from vault_ask.errors import ConfigError
@@ -23,8 +25,20 @@ def personal(rules: Rules, path: str, resolved: str | None = None) -> bool:
     return rules.classify(path, resolved, {}, FrontmatterState.NONE) is Sensitivity.PERSONAL
 
 
-def note(text: str, *, path: str = "N.md", paths: tuple[str, ...] = (), key: str = "sensitivity") -> Note:
-    return parse(path, text.encode(), Rules.compile(paths, key))
+def note(
+    text: str,
+    *,
+    path: str = "N.md",
+    paths: tuple[str, ...] = (),
+    key: str = "sensitivity",
+    **rules: Any,  # noqa: ANN401 - as Rules.compile takes them
+) -> Note:
+    return parse(path, text.encode(), Rules.compile(paths, key, **rules))
+
+
+def tagged(pattern: str, *tags: str) -> bool:
+    rules = Rules.compile((), "sensitivity", personal_tags=[pattern])
+    return rules.classify("N.md", None, {}, FrontmatterState.NONE, tags) is Sensitivity.PERSONAL
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
@@ -111,6 +125,13 @@ def test_the_notes_own_key_opens_it_wherever_it_lies(value: str) -> None:
         ("0", ["sensitivity-value"]),
         ("open #really", ["sensitivity-value"]),
         ("opne", ["sensitivity-value"]),
+        ("~", ["sensitivity-value"]),
+        ("1", ["sensitivity-value"]),
+        ("0.0", ["sensitivity-value"]),
+        ("[]", ["sensitivity-value"]),
+        ("[open, personal]", ["sensitivity-value"]),
+        ("2026-01-02", ["sensitivity-value"]),
+        ("open, personal", ["sensitivity-value"]),
     ],
 )
 def test_any_other_value_of_the_key_makes_the_note_personal(value: str, codes: list[str]) -> None:
@@ -183,3 +204,122 @@ def test_a_misplaced_block_that_says_nothing_of_sensitivity_is_text_and_no_probl
 def test_a_utf16_notes_key_is_read() -> None:
     content = "---\npersonal: true\n---\nx".encode("utf-16")
     assert parse("a.md", content, Rules.compile([], "personal")).sensitivity is Sensitivity.PERSONAL
+
+
+# Tags
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hits", "misses"),
+    [
+        ("#private", ["private", "Private", "private/x", "PRIVATE/x/y"], ["privateer", "x/private", "privat"]),
+        ("private", ["#private", "private/"], ["private-x", "private_x"]),
+        ("##Work/Secret/", ["work/secret", "work//secret", "work/secret/x"], ["work", "work/secrets", "secret"]),
+        ("work/secret/**", ["work/secret", "work/secret/x"], ["work"]),
+        ("diary/*", ["diary/2026", "diary/2026/01"], ["diary", "diaries/x"]),
+        ("**/secret", ["secret", "work/secret", "a/b/secret/c"], ["work/secrets"]),
+        ("{health,money}", ["health", "Money/debt"], ["healthy"]),
+        ("20[0-9][0-9]", ["2024", "2024/x"], ["20"]),
+        ("*", ["anything", "any/thing"], []),
+        ("**", ["anything", "any/thing"], []),
+        ("gizli", ["GİZLİ", "gızlı"], ["gizl"]),
+        ("Ära", ["a\u0308ra", "ÄRA/x"], ["ara"]),
+        ("🔒", ["🔒", "🔒/x"], ["🔑"]),
+        ("[draft]", ["[draft]", "d"], ["draft"]),
+    ],
+)
+def test_tags_are_matched_with_those_nested_in_them_without_case(
+    pattern: str, hits: list[str], misses: list[str]
+) -> None:
+    assert [tag for tag in hits if not tagged(pattern, tag)] == []
+    assert [tag for tag in misses if tagged(pattern, tag)] == []
+    assert not tagged(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["", " ", "#", "# ", "/", "#/", "a b", "a\tb", "{a", "a]", "[z-a]", "../x", "x" * 2000]
+)
+def test_a_tag_that_cannot_be_read_stops_the_start(pattern: str) -> None:
+    with pytest.raises(ConfigError, match="personal_tags"):
+        Rules.compile((), "sensitivity", personal_tags=[pattern])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a thought #Secret/plan\n",
+        "---\ntags: [x, secret]\n---\n",
+        "---\ntags: x, #secret\n---\n",
+        "---\nTag: secret\n---\n",
+        "---\ntags: secret\nthe block has no end\n",
+        "\n---\ntags: [secret]\n---\nbelow a blank line\n",
+        "---\nby: @sam\ntags: [secret]\n---\nunreadable anyway\n",
+    ],
+)
+def test_a_personal_tag_counts_wherever_it_stands(text: str) -> None:
+    assert note(text, personal_tags=["secret"]).sensitivity is Sensitivity.PERSONAL
+    assert note(text.replace("@", ""), personal_tags=["secrets"]).sensitivity is Sensitivity.OPEN
+
+
+def test_a_misplaced_block_with_a_personal_tag_is_told() -> None:
+    text = "\n---\ntags: [secret]\n---\nx\n"
+    assert [problem.code for problem in note(text, personal_tags=["secret"]).problems] == ["frontmatter-misplaced"]
+    assert note(text, personal_tags=["other"]).problems == ()
+
+
+@pytest.mark.parametrize("text", ["`#secret`\n", "x#secret\n", "%%#secret%%\n", "[a](b#secret)\n", "secret\n"])
+def test_what_is_no_tag_in_obsidian_is_none_here(text: str) -> None:
+    assert note(text, personal_tags=["secret"]).sensitivity is Sensitivity.OPEN
+    assert note(f"{text}\n#secret", personal_tags=["secret"]).sensitivity is Sensitivity.PERSONAL
+
+
+def test_the_notes_own_key_wins_over_a_tag_and_the_default() -> None:
+    rules = {"personal_tags": ["secret"], "default": Sensitivity.PERSONAL}
+    opened = note("---\nsensitivity: open\ntags: [secret]\n---\n#secret", path="P/a.md", paths=("P",), **rules)
+    assert opened.sensitivity is Sensitivity.OPEN
+    assert note("---\nsensitivity: personal\n---\n").sensitivity is Sensitivity.PERSONAL
+
+
+def test_tags_that_nobody_can_tell_count_as_personal_ones_where_any_are() -> None:
+    unknown = ("N.md", None, {"x": 1}, FrontmatterState.READ, None)
+    assert Rules.compile((), "sensitivity", personal_tags=["a"]).classify(*unknown) is Sensitivity.PERSONAL
+    assert Rules.compile(["P"], "sensitivity").classify(*unknown) is Sensitivity.OPEN
+
+
+def test_a_cards_tag_makes_a_canvas_personal() -> None:
+    canvas = b'{"nodes": [{"id": "1", "type": "text", "text": "a #secret card"}], "edges": []}'
+    rules = Rules.compile((), "sensitivity", personal_tags=["secret"])
+    assert parse("Board.canvas", canvas, rules).sensitivity is Sensitivity.PERSONAL
+    assert parse("Board.canvas", canvas.replace(b"#", b""), rules).sensitivity is Sensitivity.OPEN
+
+
+# The default
+
+
+def test_what_nothing_speaks_of_is_as_the_default_says() -> None:
+    for default in Sensitivity:
+        assert note("plain", default=default).sensitivity is default
+        assert note("---\nnever closed", default=default).sensitivity is default
+        assert note("---\nsensitivity: open\n---\n", default=default).sensitivity is Sensitivity.OPEN
+        assert note("---\nx: [\n---\n", default=default).sensitivity is Sensitivity.PERSONAL
+
+
+def test_the_fingerprint_changes_exactly_when_the_meaning_may() -> None:
+    def of(paths: list[str], tags: list[str], default: Sensitivity = Sensitivity.OPEN) -> str:
+        return Rules.compile(paths, "sensitivity", personal_tags=tags, default=default).fingerprint
+
+    assert of(["a", "B/"], ["x", "#Y"]) == of(["b", "A/**"], ["y/", "#x", "X"])
+    closed = of([], [], Sensitivity.PERSONAL)
+    assert of(["a"], ["x"], Sensitivity.PERSONAL) == closed
+    different = [of([], []), of(["a"], []), of([], ["a"]), of(["a"], ["a"]), of(["a"], ["b"]), closed]
+    assert len({*different, Rules.compile((), "other").fingerprint}) == 7
+
+
+# Conflict copies, by their names
+
+
+def test_a_pattern_holds_for_conflict_copies_of_what_it_means() -> None:
+    rules = Rules.compile(["Secret.md", "Diary/**"], "sensitivity")
+    for path in ("Secret (conflict 2026-01-02).md", "Diary (Ann's conflicted copy 2026-01-02)/a.md"):
+        assert personal(rules, path)
+    assert not personal(rules, "Secret (draft).md")

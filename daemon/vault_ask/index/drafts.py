@@ -22,11 +22,12 @@ class ChunkState(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherClaim:
-    """What a version of a note that lost a conflict says of how personal the note is."""
+    """What a version of a note that lost a conflict says of how personal the note is; `tags` None: nobody can tell."""
 
     path: str
     frontmatter: Mapping[str, object]
     state: FrontmatterState
+    tags: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +46,17 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What a note's sensitivity is decided from, as stored, so that new rules need no reading of the vault."""
+    """What a note's sensitivity is decided from, as stored, so that new rules need no reading of the vault.
+
+    `sensitivity` is what it came to for this note by itself; what it is a conflict copy of may make it personal.
+    """
 
     id: int
     path: str
     resolved_path: str
     frontmatter: Mapping[str, object]
     state: FrontmatterState
+    tags: tuple[str, ...]
     others: tuple[OtherClaim, ...]
     sensitivity: Sensitivity
 
@@ -99,12 +104,18 @@ class Found:
 
 def stored_claims(others: Iterable[OtherClaim]) -> str:
     """Write claims as one value of the index."""
-    return json.dumps([(other.path, other.frontmatter, other.state) for other in others], ensure_ascii=False)
+    return json.dumps(
+        [(other.path, other.frontmatter, other.state, other.tags) for other in others], ensure_ascii=False
+    )
 
 
 def other_claims(stored: str) -> tuple[OtherClaim, ...]:
-    """Read what `stored_claims` wrote."""
+    """Read what `stored_claims` wrote, also before it wrote tags."""
     return tuple(
-        OtherClaim(path=path, frontmatter=frontmatter, state=FrontmatterState(state))
-        for path, frontmatter, state in json.loads(stored)
+        OtherClaim(path=path, frontmatter=frontmatter, state=FrontmatterState(state), tags=_told(*tags))
+        for path, frontmatter, state, *tags in json.loads(stored)
     )
+
+
+def _told(tags: list[str] | None = None) -> tuple[str, ...] | None:
+    return None if tags is None else tuple(tags)

@@ -6,6 +6,7 @@ from importlib.resources import files
 import apsw
 
 from vault_ask.errors import ConfigError
+from vault_ask.notes.copies import original_of
 
 
 def m001_create(connection: apsw.Connection) -> None:
@@ -25,7 +26,54 @@ def m002_remember_the_source(connection: apsw.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (m001_create, m002_remember_the_source)
+def m003_remember_copies(connection: apsw.Connection) -> None:
+    """Keep what each note is a conflict copy of, and apart from its `level` what that rests on (see copies.py).
+
+    `own_level` is what the note is by itself; `bereft` is 1 for a copy whose personal original is gone, `hidden` for a
+    note that is about to go; `family` is the original's folded path, `marks` how many times over this is a copy of it.
+    """
+    connection.execute(
+        "ALTER TABLE notes ADD COLUMN own_level INTEGER NOT NULL DEFAULT 1;"
+        "ALTER TABLE notes ADD COLUMN bereft INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE notes ADD COLUMN hidden INTEGER NOT NULL DEFAULT 0;"
+        "ALTER TABLE notes ADD COLUMN family TEXT NOT NULL DEFAULT '';"
+        "ALTER TABLE notes ADD COLUMN marks INTEGER NOT NULL DEFAULT 0;"
+        "UPDATE notes SET own_level = level;"
+        "CREATE INDEX notes_by_family ON notes (family);"
+    )
+    paths = connection.execute("SELECT id, path FROM notes").fetchall()
+    connection.executemany(
+        "UPDATE notes SET family = ?, marks = ? WHERE id = ?", [(*original_of(str(path)), note) for note, path in paths]
+    )
+
+
+def m004_tally_by_level(connection: apsw.Connection) -> None:
+    """Count chunks by level, so that a reader is told of those in sight alone."""
+    connection.execute(
+        "DROP TRIGGER tally_inserted; DROP TRIGGER tally_deleted; DROP TRIGGER tally_moved; DROP TABLE tallies;"
+        "CREATE TABLE tallies (language TEXT NOT NULL, level INTEGER NOT NULL, chunks INTEGER NOT NULL,"
+        " PRIMARY KEY (language, level)) WITHOUT ROWID;"
+        "INSERT INTO tallies SELECT language, level, count(*) FROM chunks GROUP BY language, level;"
+        f"CREATE TRIGGER tally_inserted AFTER INSERT ON chunks BEGIN {_TALLY_NEW} END;"
+        f"CREATE TRIGGER tally_deleted AFTER DELETE ON chunks BEGIN {_UNTALLY_OLD} END;"
+        "CREATE TRIGGER tally_moved AFTER UPDATE OF language, level ON chunks "
+        "WHEN old.language <> new.language OR old.level <> new.level "
+        f"BEGIN {_UNTALLY_OLD} {_TALLY_NEW} END;"
+    )
+
+
+_TALLY_NEW = (
+    "INSERT INTO tallies VALUES (new.language, new.level, 1) "
+    "ON CONFLICT (language, level) DO UPDATE SET chunks = chunks + 1;"
+)
+_UNTALLY_OLD = "UPDATE tallies SET chunks = chunks - 1 WHERE language = old.language AND level = old.level;"
+
+MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (
+    m001_create,
+    m002_remember_the_source,
+    m003_remember_copies,
+    m004_tally_by_level,
+)
 
 
 def migrate(connection: apsw.Connection) -> None:

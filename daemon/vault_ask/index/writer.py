@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 
 from vault_ask.errors import EmbeddingSpaceChanged
-from vault_ask.index import vectors
+from vault_ask.index import copies, vectors
 from vault_ask.index.database import BUSY_MILLISECONDS, connect_writer, fetch, has_vectors, translated
 from vault_ask.index.departed import Departed
 from vault_ask.index.drafts import (
@@ -33,6 +33,7 @@ from vault_ask.index.drafts import (
 from vault_ask.index.embedding import EmbeddingSpace, Priors, Vector, space_changed
 from vault_ask.index.links import links_of, rename, resolve
 from vault_ask.index.view import Known
+from vault_ask.notes.copies import original_of
 from vault_ask.notes.links import link_key
 from vault_ask.notes.model import Chunk, FrontmatterState, Note
 from vault_ask.scope import Sensitivity
@@ -99,7 +100,12 @@ class IndexWriter:
 
     def claims(self) -> list[Claim]:
         """Give what each note's sensitivity was decided from."""
-        rows = self._fetch("SELECT id, path, resolved_path, frontmatter, frontmatter_state, others, level FROM notes")
+        tags: dict[int, list[str]] = {}
+        for note, tag in self._fetch("SELECT src, key FROM edges WHERE kind = 'tag' ORDER BY id"):
+            tags.setdefault(note, []).append(tag)
+        rows = self._fetch(
+            "SELECT id, path, resolved_path, frontmatter, frontmatter_state, others, own_level FROM notes"
+        )
         return [
             Claim(
                 id=note,
@@ -107,6 +113,7 @@ class IndexWriter:
                 resolved_path=resolved,
                 frontmatter=json.loads(frontmatter),
                 state=FrontmatterState(state),
+                tags=tuple(tags.get(note, ())),
                 others=other_claims(others),
                 sensitivity=Sensitivity(level),
             )
@@ -148,8 +155,7 @@ class IndexWriter:
         """End a sweep: forget notes, and keep the source's memory (in place of the former), its troubles and `meta`."""
         gone = tuple(gone)
         with self._transaction():
-            for path in gone:
-                self._delete(path)
+            self._delete_all(gone)
             if gone:
                 self._note_change()
             self._forget_memory_outside(memory)
@@ -202,8 +208,8 @@ class IndexWriter:
         with self._transaction():
             for draft in drafts:
                 self._replace(draft, made, refused)
-            for path in gone:
-                self._delete(path)
+            self._delete_all(gone)
+            self._settle(original_of(draft.note.path)[0] for draft in drafts)
             if drafts or gone:
                 self._note_change()
             self._remember(remember or {})
@@ -217,29 +223,36 @@ class IndexWriter:
         """
         self.replace((), {}, gone=paths)
 
-    def reclassify(self, levels: Mapping[int, Sensitivity]) -> None:
-        """Move notes, by id, to another level, with all their chunks and vectors; nothing is embedded again."""
+    def reclassify(self, levels: Mapping[int, Sensitivity]) -> int:
+        """Move notes, by id, to another level, with their conflict copies, all chunks and all vectors.
+
+        Nothing is embedded again. Gives the number of notes that readers find at another level now.
+        """
         with self._transaction():
-            for note, sensitivity in levels.items():
-                self._set_level(note, sensitivity)
+            self._db.executemany(
+                "UPDATE notes SET own_level = ? WHERE id = ?", [(int(level), note) for note, level in levels.items()]
+            )
+            moved = [self._family_of(note) for note in levels]
+            return self._settle((*moved, *copies.families(self._db)))
 
     def close_note(self, path: str) -> None:
         """Make a note personal at once, before its new text is ready to be stored; it stays so until it is stored anew.
 
-        Neither changed rules nor its former text coming back may be taken for that.
+        Neither changed rules nor its former text coming back may be taken for that. Its conflict copies go with it.
         """
         unread = stored_claims([OtherClaim(path=path, frontmatter={}, state=FrontmatterState.UNREADABLE)])
         with self._transaction():
-            for (note,) in self._fetch("SELECT id FROM notes WHERE path = ?", (path,)):
-                self._set_level(note, Sensitivity.PERSONAL)
-                self._db.execute("UPDATE notes SET content_hash = x'', others = ? WHERE id = ?", (unread, note))
+            self._db.execute(
+                "UPDATE notes SET own_level = 1, content_hash = x'', others = ? WHERE path = ?", (unread, path)
+            )
+            self._settle([original_of(path)[0]])
 
     def hide(self, paths: Iterable[str]) -> None:
         """Make notes personal that are about to be deleted."""
+        paths = tuple(paths)
         with self._transaction():
-            for path in paths:
-                for (note,) in self._fetch("SELECT id FROM notes WHERE path = ?", (path,)):
-                    self._set_level(note, Sensitivity.PERSONAL)
+            self._db.executemany("UPDATE notes SET hidden = 1 WHERE path = ?", [(path,) for path in paths])
+            self._settle(original_of(path)[0] for path in paths)
 
     def touch(self, revisions: Mapping[str, str]) -> None:
         """Note new revisions of notes whose bytes did not change."""
@@ -376,18 +389,20 @@ class IndexWriter:
     def _upsert_note(self, draft: Draft) -> int:
         note = draft.note
         self._db.execute(
-            "INSERT INTO notes (path, resolved_path, title, level, language, content_hash, revision, mtime, size, "
-            "frontmatter, frontmatter_state, others, aliases, problems, indexed_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET "
+            "INSERT INTO notes (path, family, marks, resolved_path, title, level, own_level, language, content_hash, "
+            "revision, mtime, size, frontmatter, frontmatter_state, others, aliases, problems, indexed_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET "
+            "family = excluded.family, marks = excluded.marks, own_level = excluded.own_level, hidden = 0, "
             "resolved_path = excluded.resolved_path, title = excluded.title, level = excluded.level, "
             "language = excluded.language, content_hash = excluded.content_hash, revision = excluded.revision, "
             "mtime = excluded.mtime, size = excluded.size, frontmatter = excluded.frontmatter, "
             "frontmatter_state = excluded.frontmatter_state, others = excluded.others, aliases = excluded.aliases, "
             "problems = excluded.problems, indexed_at = excluded.indexed_at",
             (
-                note.path, draft.resolved_path, note.title, int(note.sensitivity), note.language, draft.content_hash,
-                draft.revision, draft.mtime, draft.size, json.dumps(note.frontmatter, ensure_ascii=False),
-                note.frontmatter_state, stored_claims(draft.others), json.dumps(note.aliases, ensure_ascii=False),
+                note.path, *original_of(note.path), draft.resolved_path, note.title, int(note.sensitivity),
+                int(note.sensitivity), note.language, draft.content_hash, draft.revision, draft.mtime, draft.size,
+                json.dumps(note.frontmatter, ensure_ascii=False), note.frontmatter_state, stored_claims(draft.others),
+                json.dumps(note.aliases, ensure_ascii=False),
                 json.dumps([(p.code, p.message, p.line) for p in note.problems], ensure_ascii=False), _now(),
             ),
         )  # fmt: skip
@@ -447,8 +462,19 @@ class IndexWriter:
     def _is_rename(self, draft: Draft) -> bool:
         return self.has_content(draft.content_hash, besides=draft.note.path)
 
-    def _set_level(self, note: int, sensitivity: Sensitivity) -> None:
-        level = int(sensitivity)
+    def _family_of(self, note: int) -> str:
+        return str(self._fetch("SELECT family FROM notes WHERE id = ?", (note,))[0][0])
+
+    def _settle(self, families: Iterable[str]) -> int:
+        """Give every note of some families the level it has to have; give the number of notes moved."""
+        moved = 0
+        for family in dict.fromkeys(families):
+            for note, level in copies.unsettled(self._db, family):
+                self._set_level(note, level)
+                moved += 1
+        return moved
+
+    def _set_level(self, note: int, level: int) -> None:
         self._db.execute("UPDATE notes SET level = ? WHERE id = ?", (level, note))
         self._db.execute("UPDATE chunks SET level = ? WHERE note = ?", (level, note))
         if has_vectors(self._db):
@@ -457,8 +483,15 @@ class IndexWriter:
                 (level, note),
             )
 
-    def _delete(self, path: str) -> None:
+    def _delete_all(self, paths: Iterable[str]) -> None:
+        departures = [gone for path in paths for gone in self._delete(path)]
+        # Only now is it known which copies are there still.
+        for gone in dict.fromkeys(departures):
+            copies.bereave(self._db, gone)
+
+    def _delete(self, path: str) -> Iterator[copies.Departure]:
         for (note,) in self._fetch("SELECT id FROM notes WHERE path = ?", (path,)):
+            yield from copies.departure(self._db, note)
             self._departed.keep(self._db, note)
             for (row,) in self._fetch("SELECT id FROM chunks WHERE note = ?", (note,)):
                 self._drop_chunk(row)

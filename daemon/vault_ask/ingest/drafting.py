@@ -77,12 +77,12 @@ class Drafter:
         if other.content is None:
             return OtherClaim(path=other.path, frontmatter={}, state=FrontmatterState.UNREADABLE)
         note = parse(other.path, other.content, self._rules)
-        return OtherClaim(path=other.path, frontmatter=note.frontmatter, state=note.frontmatter_state)
+        return OtherClaim(path=other.path, frontmatter=note.frontmatter, state=note.frontmatter_state, tags=note.tags)
 
 
 def said_by(rules: Rules, other: OtherClaim) -> Sensitivity:
     """Decide what a version that lost a conflict would be by itself."""
-    return rules.classify(other.path, None, other.frontmatter, other.state)
+    return rules.classify(other.path, None, other.frontmatter, other.state, other.tags)
 
 
 def content_hash(document: Document) -> bytes:

@@ -16,7 +16,7 @@ from typing import assert_never
 import structlog
 
 from vault_ask.errors import SourceRefused, SourceUnreachable
-from vault_ask.index.drafts import Draft, OtherClaim
+from vault_ask.index.drafts import Claim, Draft, OtherClaim
 from vault_ask.index.embedding import Embedder
 from vault_ask.index.view import Known
 from vault_ask.index.writer import IndexWriter
@@ -25,6 +25,8 @@ from vault_ask.ingest.drafting import Drafter, Undrafted, content_hash, count_wo
 from vault_ask.ingest.plan import AnotherVault, Plan, SuddenlyEmpty, make_plan
 from vault_ask.ingest.progress import Track
 from vault_ask.ingest.workers import Drafted, Drafting, Task, drafting
+from vault_ask.notes.copies import originals_first
+from vault_ask.notes.frontmatter import Frontmatter
 from vault_ask.notes.model import FrontmatterState
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.scope import Sensitivity
@@ -42,7 +44,7 @@ from vault_ask.sources.port import (
 
 log = structlog.get_logger()
 
-RECIPE = "1"
+RECIPE = "2"
 """Raised when the same bytes come to be parsed or cut in another way, so that every note is read again."""
 
 CHECKPOINT = "checkpoint"
@@ -94,6 +96,7 @@ class Ingest:
         self._chunks = chunks
         self._progress = progress
         self._troubles: list[tuple[str, str, str]] | None = None
+        self._told_idle = False
 
     def recall(self) -> None:
         """Give the source back what the index keeps for it.
@@ -107,7 +110,11 @@ class Ingest:
 
     def reclassify(self) -> int:
         """Apply changed rules to what is indexed, before anything is asked; give the number of notes moved."""
-        return reclassify(self._writer, self._rules)
+        moved = reclassify(self._writer, self._rules)
+        # A first sweep that was interrupted may not have come to the notes that the rules are about.
+        if self._writer.meta("source_kind") is not None:
+            self._tell_idle_rules()
+        return moved
 
     def sweep(self, stop: Event | None = None) -> Report:
         """Compare the whole vault with the index and mend every difference.
@@ -115,7 +122,7 @@ class Ingest:
         Raises SourceUnreachable when the vault is away or suddenly empty; the index stays as it is.
         """
         stop = stop or Event()
-        report = Report(reclassified=self.reclassify())
+        report = Report(reclassified=reclassify(self._writer, self._rules))
         self._progress.begin("listing")
         try:
             plan = self._plan()
@@ -170,14 +177,16 @@ class Ingest:
         Ends early, with whole notes, when `stop` is set. Raises SourceUnreachable.
         """
         if any(isinstance(change, Rescan) for change in changes):
-            return self.sweep(stop)
+            report = self.sweep(stop)
+            self._tell_idle_rules()
+            return report
         report = Report()
         last = {change.path: change for change in changes if isinstance(change, Upserted | Deleted)}
         remember = {
             key: value for change in changes if isinstance(change, Remember) for key, value in change.values.items()
         }
         known = self._writer.known_of(list(last))
-        upserted = [path for path, change in last.items() if isinstance(change, Upserted)]
+        upserted = originals_first(path for path, change in last.items() if isinstance(change, Upserted))
         gone = [path for path, change in last.items() if isinstance(change, Deleted) and path in known]
         self._follow(upserted, gone, remember, known, report, stop or Event())
         if report.anything:
@@ -215,7 +224,7 @@ class Ingest:
 
     def _read_all(self, plan: Plan, report: Report, stop: Event) -> None:
         known = self._writer.known_of(list(plan.changed))
-        paths = iter(plan.to_read)
+        paths = iter(originals_first(plan.to_read))
         begun: deque[tuple[int, Callable[[], Drafted]]] = deque()
         with drafting(self._drafter, len(plan.to_read)) as where:
             while group := list(islice(paths, GROUP)):
@@ -304,6 +313,15 @@ class Ingest:
             if before and draft.note.sensitivity > before.sensitivity:
                 self._writer.close_note(draft.note.path)
 
+    def _tell_idle_rules(self) -> None:
+        """Log, once, the personal patterns that protect nothing; the status tells them as they are at any time."""
+        if self._told_idle:
+            return
+        self._told_idle = True
+        for pattern, count in self._rules.count(map(grounds, self._writer.claims())).items():
+            if not count:
+                log.warning("personal pattern matches no note", pattern=pattern)
+
     def _told(self) -> dict[str, str]:
         """Give what the source tells of itself. A stand-in does not know what devices call the vault."""
         named = self._source.stands_in and self._writer.meta("vault_name") is not None
@@ -319,6 +337,12 @@ class Ingest:
 
     def _recipe(self) -> str:
         return blake2b(f"{RECIPE} {self._chunks.model_dump_json()}".encode(), digest_size=8).hexdigest()
+
+
+def grounds(claim: Claim) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Give what the owner's patterns look at in a note: its paths and its tags."""
+    paths = frozenset((claim.path, claim.resolved_path))
+    return paths, (*claim.tags, *Frontmatter(values=claim.frontmatter).tags)
 
 
 def _not_opened(draft: Draft, known: dict[str, Known]) -> Draft:
@@ -337,13 +361,13 @@ def reclassify(writer: IndexWriter, rules: Rules) -> int:
         return 0
     moved = {}
     for claim in writer.claims():
-        own = rules.classify(claim.path, claim.resolved_path, claim.frontmatter, claim.state)
+        own = rules.classify(claim.path, claim.resolved_path, claim.frontmatter, claim.state, claim.tags)
         level = max(own, *(said_by(rules, other) for other in claim.others), Sensitivity.OPEN)
         if level is not claim.sensitivity:
             moved[claim.id] = level
-    writer.reclassify(moved)
+    count = writer.reclassify(moved)
     writer.set_meta(rules=rules.fingerprint)
-    return len(moved)
+    return count
 
 
 def checked(plan: Plan | SuddenlyEmpty | AnotherVault) -> Plan:

@@ -5,7 +5,6 @@ what would be the same if there were no personal notes: that the vault is follow
 for the first time.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from vault_ask.wire import (
     NoteProblem,
     StatusResponse,
     VaultStatus,
+    WebStatus,
 )
 
 MOST_PROBLEMS = 100
@@ -58,6 +58,7 @@ class Running(Work):
     retry_in: float | None
     model: str
     generation: GenerationStatus
+    web: WebStatus
     warnings: tuple[str, ...] = ()
 
 
@@ -74,9 +75,11 @@ def describe(index: Index, rules: Rules, running: Running, ceiling: Sensitivity)
             *(NoteProblem(path=p.path, code=p.code, message=p.message, line=p.line) for p in view.problems()),
             *(_without_vector(path, count) for path, count in view.without_vector()),
         ]
-        matched = _matches(view.resolved_paths(), rules) if owner else {}
+        matched = _matches(view, rules) if owner else {}
         centred = view.centring().active
         dimension = view.dimension
+    # That the embedder is away shows only where something waits for it; to others nothing waits but what they see.
+    waits = owner or counts.waiting_notes > 0
     return StatusResponse(
         version=__version__,
         vault=_vault(running, counts, troubles, ceiling),
@@ -87,18 +90,19 @@ def describe(index: Index, rules: Rules, running: Running, ceiling: Sensitivity)
         embedding=EmbeddingStatus(
             model=running.model,
             dimension=dimension,
-            ready=running.backlog.ready,
+            ready=running.backlog.ready or not waits,
             waiting=counts.waiting_notes,
-            last_error=running.backlog.last_error,
-            next_try_seconds=running.retry_in,
+            last_error=running.backlog.last_error if waits else None,
+            next_try_seconds=running.retry_in if waits else None,
             centred=centred,
             rebuild_needed=running.backlog.rebuild_needed,
         ),
         generation=running.generation,
+        web=running.web,
         problems=tuple(problems[:MOST_PROBLEMS]) if owner else (),
         problem_count=len(problems),
         rules=matched,
-        warnings=(*running.warnings, *_idle_rules(matched)),
+        warnings=(*running.warnings, *_idle(matched)),
     )
 
 
@@ -121,7 +125,7 @@ def index_event(index: Index, work: Work, ceiling: Sensitivity) -> IndexEvent:
 def idle_rules(index: Index, rules: Rules) -> tuple[str, ...]:
     """Warn of personal patterns that match no note of the index in use. Raises NoIndex."""
     with index.open(PrivateScope()) as view:
-        return _idle_rules(_matches(view.resolved_paths(), rules))
+        return _idle(_matches(view, rules))
 
 
 def _opened(
@@ -211,16 +215,16 @@ def _open_phase(work: Work, counts: Counts) -> Phase:
     return "embedding" if counts.waiting_notes else "idle"
 
 
-def _matches(paths: Sequence[tuple[str, str]], rules: Rules) -> dict[str, int]:
-    counted: Counter[str] = Counter(dict.fromkeys((pattern.written for pattern in rules.patterns), 0))
-    for path, resolved in paths:
-        counted.update({*rules.matches(path), *rules.matches(resolved)})
-    return dict(counted)
+def _matches(view: VaultView[PrivateScope] | VaultView[OpenScope], rules: Rules) -> dict[str, int]:
+    tags = view.tags()
+    return rules.count(({path, resolved}, tags.get(path, ())) for path, resolved in view.resolved_paths())
 
 
-def _idle_rules(matched: dict[str, int]) -> tuple[str, ...]:
-    return tuple(
-        f"The personal pattern {pattern!r} matches no note, so it protects nothing. Check its spelling."
-        for pattern, count in matched.items()
-        if count == 0
-    )
+def _idle(matched: dict[str, int]) -> tuple[str, ...]:
+    return tuple(_idle_rule(pattern) for pattern, count in matched.items() if count == 0)
+
+
+def _idle_rule(pattern: str) -> str:
+    if pattern.startswith("#"):
+        return f"The personal tag {pattern!r} is on no note, so it protects nothing. Check its spelling."
+    return f"The personal pattern {pattern!r} matches no note, so it protects nothing. Check its spelling."

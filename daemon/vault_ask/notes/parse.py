@@ -26,9 +26,12 @@ def parse(path: str, content: bytes, rules: Rules, resolved_path: str | None = N
 
 
 def _minded(front: Frontmatter, rules: Rules) -> Frontmatter:
-    """Forget a misplaced block that says nothing of sensitivity: it is text between two rules."""
+    """Say nothing of a misplaced block that says nothing of sensitivity: it is text between two rules.
+
+    What it says is kept all the same, for the day when other rules ask for it.
+    """
     is_misplaced = any(problem.code == MISPLACED for problem in front.problems)
-    return Frontmatter() if is_misplaced and not any(map(rules.names_key, front.values)) else front
+    return replace(front, problems=()) if is_misplaced and not rules.speaks_of(front.values) else front
 
 
 def _note(  # noqa: PLR0917  # every part of a note is needed to make one
@@ -44,16 +47,17 @@ def _note(  # noqa: PLR0917  # every part of a note is needed to make one
     told = front if front.state is not FrontmatterState.UNCLOSED else replace(front, values={})
     key_line = next((line for key, line in front.key_lines.items() if rules.names_key(key)), None)
     odd_key = rules.problem(front.values, line=key_line)
+    tags = tuple(dict.fromkeys((*told.tags, *body.tags)))
     return Note(
         path=path,
         title=told.title or PurePosixPath(path).stem.strip() or path,
         lines=lines,
         body_line=front.body_line,
-        sensitivity=rules.classify(path, resolved_path, front.values, front.state),
+        sensitivity=rules.classify(path, resolved_path, front.values, front.state, tags),
         frontmatter=front.values,
         frontmatter_state=front.state,
         aliases=told.aliases,
-        tags=tuple(dict.fromkeys((*told.tags, *body.tags))),
+        tags=tags,
         headings=body.headings,
         blocks=body.blocks,
         block_ids=body.block_ids,

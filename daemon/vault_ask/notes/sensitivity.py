@@ -1,43 +1,21 @@
-r"""Which notes are personal: the owner's path patterns and the note's own key. In doubt, personal.
+"""Which notes are personal: the owner's patterns of paths and tags, and the note's own key. In doubt, personal."""
 
-Paths are compared in NFC and without case, by anchored patterns: `Private`, `/Private/`, `Private/**` and `Private\`
-all mean the folder of that name at the vault's root and everything below it. A pattern that cannot be read stops the
-start; it is never dropped.
-"""
-
-import re
+import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
-from wcmatch import glob
-
 from vault_ask.errors import ConfigError
-from vault_ask.notes.fold import fold_loosely, storable
+from vault_ask.notes.copies import original_of
+from vault_ask.notes.fold import fold_loosely
+from vault_ask.notes.frontmatter import Frontmatter
 from vault_ask.notes.model import FrontmatterState, Problem
+from vault_ask.notes.patterns import Pattern, folded_tag, path_pattern, tag_pattern
 from vault_ask.scope import Sensitivity
 
-_FLAGS = glob.GLOBSTAR | glob.DOTGLOB | glob.BRACE | glob.FORCEUNIX | glob.IGNORECASE
-_CLASS = re.compile(r"\[[!^]?\]?(?:\[:\w+:\]|[^\[\]])*\]")
-_BRACES = re.compile(r"\{[^{}]*\}")
-_RANGE = re.compile(r"(?<=[\[!^\w])(\w)-(\w)")
-_LONGEST = 1024
-_FORMAT = "1"  # change when the same rules come to mean something else
-
-
-@dataclass(frozen=True, slots=True)
-class _Pattern:
-    written: str
-    folder: str
-    """The folded pattern, read literally: a folder may be called `[2020]`. Empty means the whole vault."""
-    globs: tuple[re.Pattern[str], ...]
-
-    def matches(self, folded: str) -> bool:
-        return not self.folder or any(self._holds(path) for path in _self_and_parents(folded))
-
-    def _holds(self, path: str) -> bool:
-        return path == self.folder or any(expression.fullmatch(path) for expression in self.globs)
+_FORMAT = "2"  # change when the same rules come to mean something else
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,44 +23,81 @@ class Rules:
     """The owner's rules, compiled once."""
 
     key: str
-    patterns: tuple[_Pattern, ...] = field(repr=False)
+    paths: tuple[Pattern, ...] = field(repr=False)
+    tags: tuple[Pattern, ...] = field(default=(), repr=False)
+    default: Sensitivity = Sensitivity.OPEN
 
     @classmethod
-    def compile(cls, personal_paths: Iterable[str], frontmatter_key: str) -> "Rules":
-        """Read the owner's patterns and key. Raises ConfigError for one that cannot be read."""
+    def compile(
+        cls,
+        personal_paths: Iterable[str],
+        frontmatter_key: str,
+        *,
+        personal_tags: Iterable[str] = (),
+        default: Sensitivity = Sensitivity.OPEN,
+    ) -> "Rules":
+        """Read the owner's patterns and key; `default` is for what none of them speaks of.
+
+        Raises ConfigError for one that cannot be read.
+        """
         key = fold_loosely(frontmatter_key).strip()
         if not key:
             raise ConfigError(
                 "sensitivity.frontmatter_key is blank, so no note could name itself personal. Name a key."
             )
-        return cls(key, tuple(_compile(pattern) for pattern in personal_paths))
+        return cls(key, tuple(map(path_pattern, personal_paths)), tuple(map(tag_pattern, personal_tags)), default)
 
     @property
     def fingerprint(self) -> str:
         """A short name that changes whenever the rules may classify a note differently."""
-        parts = "\x1f".join((_FORMAT, self.key, *sorted({pattern.folder for pattern in self.patterns})))
-        return sha256(storable(parts).encode()).hexdigest()[:16]
+        # Under a personal default a pattern says nothing that is not said already.
+        decide = self.default is Sensitivity.OPEN
+        patterns = [sorted({pattern.folded for pattern in some if decide}) for some in (self.paths, self.tags)]
+        return sha256(json.dumps([_FORMAT, self.key, self.default.word, *patterns]).encode()).hexdigest()[:16]
 
     def matches(self, path: str) -> tuple[str, ...]:
-        """Tell which patterns, as written, make this vault path personal."""
-        folded = fold_loosely(path).strip("/")
-        return tuple(pattern.written for pattern in self.patterns if pattern.matches(folded))
+        """Tell which patterns make this vault path personal: by itself, or by what it is a conflict copy of."""
+        names = {fold_loosely(path).strip("/"), original_of(path)[0]}
+        return tuple(pattern.label for pattern in self.paths if any(map(pattern.matches, names)))
+
+    def matches_tags(self, tags: Iterable[str]) -> tuple[str, ...]:
+        """Tell which patterns make a note with these tags personal."""
+        names = {folded_tag(tag) for tag in tags}
+        return tuple(pattern.label for pattern in self.tags if any(map(pattern.matches, names)))
+
+    def count(self, notes: Iterable[tuple[Iterable[str], Iterable[str]]]) -> dict[str, int]:
+        """Count for each pattern, as written and tags with `#`, the notes it matches, given their paths and tags."""
+        counted = Counter(dict.fromkeys((pattern.label for pattern in (*self.paths, *self.tags)), 0))
+        for paths, tags in notes:
+            counted.update({label for path in paths for label in self.matches(path)} | {*self.matches_tags(tags)})
+        return dict(counted)
 
     def classify(
-        self, path: str, resolved_path: str | None, frontmatter: Mapping[str, Any], state: FrontmatterState
+        self,
+        path: str,
+        resolved_path: str | None,
+        frontmatter: Mapping[str, Any],
+        state: FrontmatterState,
+        tags: Iterable[str] | None = (),
     ) -> Sensitivity:
-        """Decide how a note may travel.
+        """Decide how a note may travel. `tags` are those of its text, None where nobody can tell.
 
         Frontmatter that cannot be read is personal, and so is an unclosed block that names the key. Else the note's
-        own key decides, and without it the stricter of the note's path and the path its link resolves to.
+        own key decides, and without it the strictest of the default, the note's path, the path its link resolves to
+        and its tags, also those in a block that is read as text otherwise.
         """
         said = tuple(self._said(frontmatter))
         if state is FrontmatterState.UNREADABLE or (state is FrontmatterState.UNCLOSED and said):
             return Sensitivity.PERSONAL
         if said:
             return Sensitivity.OPEN if all(_word(value) == "open" for value in said) else Sensitivity.PERSONAL
-        paths = {path, resolved_path or path}
-        return Sensitivity.PERSONAL if any(map(self.matches, paths)) else Sensitivity.OPEN
+        if any(map(self.matches, {path, resolved_path or path})) or self._is_tagged(frontmatter, tags):
+            return Sensitivity.PERSONAL
+        return self.default
+
+    def speaks_of(self, frontmatter: Mapping[str, Any]) -> bool:
+        """Tell whether a block holds the key or a personal tag."""
+        return any(map(self.names_key, frontmatter)) or self._is_tagged(frontmatter, ())
 
     def problem(self, frontmatter: Mapping[str, Any], *, line: int | None = None) -> Problem | None:
         """Say so when the note's key holds a value that is no word of ours; the note counts as personal."""
@@ -95,6 +110,11 @@ class Rules:
         """Tell whether a frontmatter key, as written, is the key of these rules."""
         return fold_loosely(key).strip() == self.key
 
+    def _is_tagged(self, frontmatter: Mapping[str, Any], tags: Iterable[str] | None) -> bool:
+        if not self.tags:
+            return False
+        return tags is None or bool(self.matches_tags((*tags, *Frontmatter(values=frontmatter).tags)))
+
     def _said(self, frontmatter: Mapping[str, Any]) -> Iterator[Any]:
         return (value for key, value in frontmatter.items() if self.names_key(key))
 
@@ -102,54 +122,3 @@ class Rules:
 def _word(value: object) -> str:
     """The value as one word, without case; a list of words is none."""
     return fold_loosely(value).strip() if isinstance(value, str) else {True: "true"}.get(value is True, "")
-
-
-def _self_and_parents(path: str) -> Iterator[str]:
-    yield path
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield path
-
-
-def _compile(written: str) -> _Pattern:
-    folder = _anchor(written)
-    if not folder:
-        return _Pattern(written.strip(), "", ())
-    try:
-        expressions, _ = glob.translate(folder, flags=_FLAGS)
-        return _Pattern(written.strip(), folder, tuple(re.compile(expression) for expression in expressions))
-    except (re.error, ValueError, RecursionError):
-        raise _unreadable(written) from None
-
-
-def _anchor(written: str) -> str:
-    """Reduce a pattern to the folded folder or glob it means, anchored at the vault's root, or refuse it."""
-    segments = fold_loosely(written).strip().replace("\\", "/").split("/")
-    kept = [segment.strip() for segment in segments if segment.strip() not in {"", "."}]
-    while kept and kept[-1] == "**":
-        kept.pop()
-    folder = "/".join(kept)
-    if not written.strip() or ".." in kept or not _is_balanced(folder) or len(folder) > _LONGEST:
-        raise _unreadable(written)
-    return folder
-
-
-def _is_balanced(pattern: str) -> bool:
-    """Tell whether brackets and braces close, and every range of letters runs upwards."""
-    without_classes = _CLASS.sub("", pattern)
-    descends = any(low > high for part in _CLASS.findall(pattern) for low, high in _RANGE.findall(part))
-    return not (descends or re.search(r"[\[\]{}]", _fixed_point(without_classes)))
-
-
-def _fixed_point(pattern: str) -> str:
-    """Remove closed braces from the inside out."""
-    while (shorter := _BRACES.sub("", pattern)) != pattern:
-        pattern = shorter
-    return pattern
-
-
-def _unreadable(written: str) -> ConfigError:
-    return ConfigError(
-        f"sensitivity.personal_paths holds {written!r}, which cannot be read as a folder or glob inside the vault. "
-        'Write it like "Private/**" and start again; nothing is indexed until then.'
-    )
