@@ -182,8 +182,8 @@ def faults(writer: IndexWriter) -> list[str]:
     expected["SELECT id FROM notes WHERE id NOT IN (SELECT note FROM chunks)"] = set()
     expected["SELECT id FROM edges WHERE dst IS NOT NULL AND dst NOT IN (SELECT id FROM notes)"] = set()
     found.extend(f"{sql}: not as expected" for sql, ids in expected.items() if _ids(writer, sql) != ids)
-    tallies = dict(db.execute("SELECT language, chunks FROM tallies WHERE chunks <> 0"))
-    if tallies != dict(db.execute("SELECT language, count(*) FROM chunks GROUP BY language")):
+    tallies = set(db.execute("SELECT language, level, chunks FROM tallies WHERE chunks <> 0"))
+    if tallies != set(db.execute("SELECT language, level, count(*) FROM chunks GROUP BY language, level")):
         found.append("the tallies do not add up")
     return found
 

@@ -45,6 +45,7 @@ class Views:
     notes: str
     chunks: str
     words: str
+    holders: str
     vectors: str | None
     embeddings: str
     edges: str
@@ -173,6 +174,11 @@ def _create_views(connection: apsw.Connection, ceiling: Sensitivity) -> Views:
             # State 2 is packed data: nothing of it is to be read, so its title must not find it either.
             f"FROM main.chunks_fts AS f JOIN main.chunks AS c ON c.id = f.rowid WHERE c.level <= {top} AND c.state <> 2"
         ).replace("{prelude}", str(PRELUDE_WEIGHT)),
+        # Every chunk that holds a word, packed ones too, as fts5vocab counts them.
+        "holders": (
+            "SELECT f.chunks_fts AS query FROM main.chunks_fts AS f JOIN main.chunks AS c ON c.id = f.rowid "
+            f"WHERE c.level <= {top}"
+        ),
         "embeddings": (
             "SELECT e.chunk AS chunk, e.vector AS vector FROM main.embeddings AS e "
             f"JOIN main.chunks AS c ON c.id = e.chunk WHERE c.level <= {top}"
@@ -195,6 +201,7 @@ def _create_views(connection: apsw.Connection, ceiling: Sensitivity) -> Views:
         notes=f"notes_{suffix}",
         chunks=f"chunks_{suffix}",
         words=f"words_{suffix}",
+        holders=f"holders_{suffix}",
         vectors=f"vectors_{suffix}" if "vectors" in bodies else None,
         embeddings=f"embeddings_{suffix}",
         edges=f"edges_{suffix}",

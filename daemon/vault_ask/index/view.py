@@ -24,6 +24,8 @@ from vault_ask.index.database import Views, connect_reader, connect_statistics, 
 from vault_ask.index.embedding import Vector
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.statistics import Centring
+from vault_ask.index.terms import LANGUAGE_MARK
+from vault_ask.notes.frontmatter import Frontmatter
 from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
 
 S = TypeVar("S", OpenScope, PrivateScope)
@@ -113,7 +115,7 @@ class StoredTrouble:
 
 @dataclass(frozen=True, slots=True)
 class Tallies:
-    """Figures of the whole vault: chunks by language. They hold no text, and no ceiling applies to them."""
+    """Chunks in sight by language."""
 
     by_language: Mapping[str, int]
 
@@ -171,12 +173,41 @@ class VaultView(Generic[S]):
         return vectors.load_centring(self._statistics)
 
     def tallies(self) -> Tallies:
-        """Count the chunks of the whole vault by language."""
-        rows = fetch(self._statistics, "SELECT language, chunks FROM tallies WHERE chunks > 0")
+        """Count the chunks in sight by language."""
+        return self._tallied("level <= ?")
+
+    def document_frequency(self, terms: Collection[str], *, enough: int | None = None) -> dict[str, int]:
+        """Count, for each term, the chunks in sight that hold it; where `enough` do, counting may stop there.
+
+        A word that hidden notes alone hold counts as no word of the vault: else an answer's silence, or the parts of a
+        score, would tell of it.
+        """
+        whole = self._document_frequency(terms)
+        hidden = self._tallied("level > ?").chunks
+        if not hidden:
+            return whole
+        return {term: self._in_sight(term, count, hidden, enough) for term, count in whole.items()}
+
+    def _tallied(self, which: str) -> Tallies:
+        rows = fetch(
+            self._statistics,
+            f"SELECT language, sum(chunks) FROM tallies WHERE {which} AND chunks > 0 GROUP BY language",
+            (int(self.scope.ceiling),),
+        )
         return Tallies(dict(rows))
 
-    def document_frequency(self, terms: Collection[str]) -> dict[str, int]:
-        """Count, for each term, the chunks of the whole vault that hold it."""
+    def _in_sight(self, term: str, whole: int, hidden: int, enough: int | None) -> int:
+        """Count the chunks in sight that hold a term, of which the whole vault has so many."""
+        if not whole:
+            return 0
+        if enough is not None and whole - hidden >= enough:
+            return enough
+        limit = -1 if enough is None else enough
+        counted = f"SELECT count(*) FROM (SELECT 1 FROM {self._views.holders} WHERE query MATCH ? LIMIT ?)"
+        rows = fetch(self._db, counted, (f'"und{LANGUAGE_MARK}{term}"', limit))
+        return int(rows[0][0])
+
+    def _document_frequency(self, terms: Collection[str]) -> dict[str, int]:
         found = dict.fromkeys(terms, 0)
         remaining = iter(tuple(found))
         # A whole text may be asked for, and SQLite binds no more than so many values at once.
@@ -278,6 +309,21 @@ class VaultView(Generic[S]):
     def resolved_paths(self) -> list[tuple[str, str]]:
         """List (path, the path its links led to) of every visible note."""
         return fetch(self._db, f"SELECT path, resolved_path FROM {self._views.notes} ORDER BY path")
+
+    def tags(self) -> dict[str, tuple[str, ...]]:
+        """Give the folded tags of visible notes that have some, by path, also those in a block that is never closed."""
+        found: dict[str, list[str]] = {}
+        edges, notes = self._views.edges, self._views.notes
+        rows = fetch(
+            self._db, f"SELECT n.path, e.key FROM {edges} AS e JOIN {notes} AS n ON n.id = e.src WHERE e.kind = 'tag'"
+        )
+        for path, tag in rows:
+            found.setdefault(path, []).append(tag)
+        # Such a block is text, and its tags are no edges.
+        rows = fetch(self._db, f"SELECT path, frontmatter FROM {notes} WHERE frontmatter_state = 'unclosed'")
+        for path, block in rows:
+            found.setdefault(path, []).extend(Frontmatter(values=json.loads(block)).tags)
+        return {path: tuple(tags) for path, tags in found.items() if tags}
 
     def counts(self) -> Counts:
         """Count what is visible."""

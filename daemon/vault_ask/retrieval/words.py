@@ -67,9 +67,12 @@ def read_words(question: str, view: VaultView[OpenScope] | VaultView[PrivateScop
     """Read a question against a vault's document frequencies."""
     tallies = view.tallies()
     found = query_words(question, _languages(tallies, language))
-    frequency = view.document_frequency({term for listed in found.values() for term in listed})
-    by_word = {word: max((frequency[term] for term in listed), default=0) for word, listed in found.items()}
-    kept = _kept(by_word, tallies.chunks)
+    limit = max(int(COMMON_SHARE * tallies.chunks), COMMON_AT_LEAST)
+    by_word = _frequency(view, found, enough=limit + 1)
+    if all(not count or count > limit for count in by_word.values()):
+        # Only how common they are can tell common words apart.
+        by_word = _frequency(view, found, enough=None)
+    kept = _kept(by_word, limit)
     youth = YOUNG_CHUNKS / (YOUNG_CHUNKS + tallies.chunks)
     helpers = _helpers(language)
     idf = {
@@ -90,9 +93,16 @@ def _languages(tallies: Tallies, language: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((language, *common, "und")))
 
 
-def _kept(frequency: Mapping[str, int], chunks: int) -> set[str]:
+def _frequency(
+    view: VaultView[OpenScope] | VaultView[PrivateScope], words: Mapping[str, tuple[str, ...]], *, enough: int | None
+) -> dict[str, int]:
+    """Count for each word the chunks in sight that hold its most common term."""
+    counted = view.document_frequency({term for listed in words.values() for term in listed}, enough=enough)
+    return {word: max((counted[term] for term in listed), default=0) for word, listed in words.items()}
+
+
+def _kept(frequency: Mapping[str, int], limit: int) -> set[str]:
     """Keep the words that tell passages apart, and those that no passage has: they count as missed."""
-    limit = max(COMMON_SHARE * chunks, COMMON_AT_LEAST)
     rarest = sorted((word for word in frequency if frequency[word]), key=lambda word: frequency[word])
     telling = [word for word in rarest if frequency[word] <= limit] or rarest[:KEEP_RAREST]
     unknown = [word for word in frequency if not frequency[word]]
