@@ -1,6 +1,8 @@
 """A stand-in for a model server, OpenAI-compatible and Ollama-like, that replies as scripted and breaks as scripted.
 
-It runs on a port of its own in threads, so that a real litellm talks to it over a real socket.
+It runs on a port of its own in threads, so that a real litellm talks to it over a real socket. `/api/show` and
+`/v1/models` answer as Ollama's Go types and its openapi.yaml have them: a model with an upstream has `remote_host` and
+`remote_model` beside the rest, others have neither.
 """
 
 import json
@@ -54,10 +56,22 @@ Step = str | Reset | Fault | Status | Endless | Silence
 
 @dataclass
 class ModelServer:
-    """Replies to each request with `script`. What it was asked is in `requests`; `left` is set when a reader left."""
+    """Replies to each request with `script`. What it was asked is in `requests`; `left` is set when a reader left.
+
+    `upstream` is the host it passes work on to, `show_status` its answer when asked to describe a model, `owned_by` and
+    `headers` what a gateway tells of itself; the paths of questions about models, without texts, are in `described`.
+    """
 
     script: Sequence[Step] = ()
     finish: str = "stop"
+    host: str = "127.0.0.1"
+    fixed_port: int = 0
+    upstream: str = ""
+    show_status: int = 200
+    owned_by: str = "library"
+    headers: dict[str, str] = field(default_factory=dict)
+    described: list[str] = field(default_factory=list)
+    connections: int = 0
     requests: list[dict[str, Any]] = field(default_factory=list)
     sent: int = 0
     left: threading.Event = field(default_factory=threading.Event)
@@ -70,7 +84,13 @@ class ModelServer:
             server_of = model_server
 
         self._stopping = threading.Event()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+
+        class Server(ThreadingHTTPServer):
+            def verify_request(self, *_: object) -> bool:
+                model_server.connections += 1
+                return True
+
+        self._http = Server((self.host, self.fixed_port), Handler)
         self._http.daemon_threads = True
         self._http.block_on_close = False
         threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
@@ -87,11 +107,11 @@ class ModelServer:
 
     @property
     def openai_base(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"http://{self.host}:{self.port}/v1"
 
     @property
     def ollama_base(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{self.host}:{self.port}"
 
     def seen(self) -> str:
         """What the model saw of the last request: the newest words that its window holds, the oldest silently lost."""
@@ -104,7 +124,27 @@ class ModelServer:
 class _Handler(BaseHTTPRequestHandler):
     server_of: ModelServer
 
+    def do_GET(self) -> None:
+        self.server_of.described.append(self.path)
+        entry = {"id": "m", "object": "model", "created": 1, "owned_by": self.server_of.owned_by}
+        self._object(200, {"object": "list", "data": [entry]})
+
     def do_POST(self) -> None:
+        if self.path == "/api/show":
+            return self._show()
+        return self._chat()
+
+    def _show(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.server_of.described.append(self.path)
+        if self.server_of.show_status != 200:
+            return self._refuse(Status(self.server_of.show_status, location="http://192.0.2.1/api/show"))
+        shown: dict[str, Any] = {"details": {"format": ""}, "model_info": {}, "capabilities": ["completion"]}
+        if self.server_of.upstream:
+            shown |= {"remote_model": "gpt-oss:120b", "remote_host": self.server_of.upstream}
+        return self._object(200, shown)
+
+    def _chat(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         request["_headers"] = dict(self.headers)
         self.server_of.requests.append(request)
@@ -186,10 +226,16 @@ class _Handler(BaseHTTPRequestHandler):
         raise ConnectionResetError
 
     def _refuse(self, status: Status) -> None:
-        body = json.dumps({"error": {"message": f"no: http://10.9.8.7 sk-secret {status.code}"}}).encode()
-        self.send_response(status.code)
-        if status.location:
-            self.send_header("Location", status.location)
+        told = {"error": {"message": f"no: http://10.9.8.7 sk-secret {status.code}"}}
+        self._object(status.code, told, location=status.location)
+
+    def _object(self, status: int, told: dict[str, Any], *, location: str = "") -> None:
+        body = json.dumps(told).encode()
+        self.send_response(status)
+        if location:
+            self.send_header("Location", location)
+        for name, value in self.server_of.headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

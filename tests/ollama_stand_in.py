@@ -2,7 +2,9 @@
 
 Answers and error texts are those of Ollama's API documentation and of reports in its issue tracker (a NaN is HTTP 500
 with `failed to encode response`, a long input 400, 413 or 500 depending on the version, a full queue 503). A token is
-three bytes of UTF-8. Vectors are bags of words, so that texts with the same words are near each other.
+three bytes of UTF-8. A model that the real server passes on to another machine has `remote_host` and `remote_model`
+beside the rest in `/api/show` and `/api/tags` (its openapi.yaml and Go types). Vectors are bags of words, so that texts
+with the same words are near each other.
 """
 
 import json
@@ -22,10 +24,13 @@ CAPABILITIES = {"bge-m3": ["embedding"], "unknown-embedder": ["embedding"], "qwe
 class OllamaStandIn:
     """Its attributes are the faults; set them at any time. `embedded` holds the inputs of every answered request.
 
-    `gather` holds requests of several texts back until so many are there; `slow_above` those of more texts than that.
+    `upstreams` names the host of models that run elsewhere. `gather` holds requests of several texts back until so many
+    are there; `slow_above` those of more texts than that.
     """
 
     models: tuple[str, ...] = ("bge-m3", "unknown-embedder")
+    upstreams: dict[str, str] = field(default_factory=dict)
+    knows_show: bool = True
     dimension: int = 32
     context: int = 512
     max_tokens: int = 512
@@ -98,8 +103,8 @@ class OllamaStandIn:
             case "/api/version":
                 return 200, {"version": "0.24.0"}
             case "/api/tags":
-                return 200, {"models": [{"model": name, "name": name} for name in self.models]}
-            case "/api/show":
+                return 200, {"models": [{"model": name, "name": name, **self._upstream(name)} for name in self.models]}
+            case "/api/show" if self.knows_show:
                 return self._show(payload["model"])
             case "/api/embed":
                 return self._embed(payload)
@@ -109,10 +114,16 @@ class OllamaStandIn:
     def _show(self, name: str) -> tuple[int, Any]:
         if name not in self.models:
             return 404, {"error": f"model '{name}' not found"}
-        shown: dict[str, Any] = {"model_info": {"general.architecture": "bert", "bert.context_length": self.context}}
+        shown: dict[str, Any] = self._upstream(name) | {
+            "model_info": {"general.architecture": "bert", "bert.context_length": self.context}
+        }
         if self.tells_capabilities:
             shown["capabilities"] = CAPABILITIES.get(name, ["completion"])
         return 200, shown
+
+    def _upstream(self, name: str) -> dict[str, str]:
+        host = self.upstreams.get(name)
+        return {"remote_host": host, "remote_model": f"{name}-upstream"} if host else {}
 
     def _embed(self, payload: dict[str, Any]) -> tuple[int, Any]:
         name, texts = payload["model"], payload["input"]

@@ -1,7 +1,7 @@
 import asyncio
-import os
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import aclosing
 from typing import Any
@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 
 from model_server import Endless, Fault, ModelServer, Reset, Silence, Status, Step
-from vault_ask.answering.ports import CutShort, Excerpt, Piece, Prompt, Turn, Window
+from prompting import prompt_of
+from vault_ask.answering.context import Excerpt
+from vault_ask.answering.conversation import Turn
+from vault_ask.answering.evidence import Prompt
+from vault_ask.answering.ports import CutShort, Piece, Window
 from vault_ask.errors import ModelBusy, ModelError, ModelRefused, ModelUnreachable
+from vault_ask.providers.hosted import BELIEVED_SECONDS
 from vault_ask.providers.litellm_models import LitellmGenerator
 from vault_ask.settings import ModelSettings
 
@@ -24,7 +29,7 @@ EXCERPT = Excerpt(
     line_end=1,
     score=1.0,
 )
-PROMPT = Prompt(question="What is the rent?", language="en", excerpts=(EXCERPT,))
+PROMPT = prompt_of("What is the rent?", EXCERPT)
 FIVE = ["a ", "b ", "c ", "d ", "e "]
 ROUTES = ["openai/m", "ollama_chat/m"]
 
@@ -133,12 +138,7 @@ def test_a_task_cancelled_before_the_first_token_closes_the_connection(model: st
 
 
 class TestWindow:
-    MARKED = Prompt(
-        question="MARK-Q what?",
-        language="en",
-        excerpts=(EXCERPT,),
-        history=(Turn(role="user", text="earlier"),),
-    )
+    MARKED = prompt_of("MARK-Q what?", EXCERPT, history=(Turn(role="user", text="earlier"),))
 
     def test_the_window_is_asked_of_ollama(self) -> None:
         with ModelServer(script=FIVE) as server:
@@ -170,6 +170,14 @@ class TestLocality:
             ("ollama_chat/gpt-oss:120b-cloud", None, False),
             ("ollama_chat/minimax-m2:cloud", None, False),
             ("ollama_chat/Kimi:CLOUD", None, False),
+            ("ollama_chat/gpt-oss:20b:cloud", None, False),
+            ("ollama_chat/gpt-oss:20b:cloud ", None, False),
+            ("openai/gpt-oss:120b-cloud", "http://127.0.0.1:11434/v1", False),
+            ("ollama_chat/qwen3:4b", "http://2130706433:11434", True),
+            ("ollama_chat/qwen3:4b", "http://134744072:11434", False),
+            ("ollama_chat/qwen3:4b", "http://[::ffff:8.8.8.8]:11434", False),
+            ("ollama_chat/qwen3:4b", "http://127.0.0.1@evil.example", False),
+            ("ollama_chat/qwen3:4b", "http://localhost.evil.example:11434", False),
             ("ollama_chat/qwen3:4b", "http://192.168.1.5:11434", True),
             ("ollama_chat/qwen3:4b", "https://ollama.com", False),
             ("openai/local", "http://127.0.0.1:8080/v1", True),
@@ -194,6 +202,22 @@ class TestLocality:
         monkeypatch.delenv("no_proxy", raising=False)
         for model in ROUTES:
             assert answer(FIVE, model) == (FIVE, None)
+
+    @pytest.mark.parametrize("model", ROUTES)
+    def test_another_client_than_ours_finds_no_local_model(self, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Were litellm to use a client of its own, the address it was given would lead that nowhere."""
+
+        async def no_client(_self: LitellmGenerator, _closing: object) -> None:
+            return None
+
+        with ModelServer(script=FIVE) as server, ModelServer(script=FIVE) as proxy:
+            for name in ("HTTP_PROXY", "ALL_PROXY"):
+                monkeypatch.setenv(name, proxy.ollama_base)
+            assert asyncio.run(read(generator(server, model))) == (FIVE, None)
+            monkeypatch.setattr(LitellmGenerator, "_client", no_client)
+            pieces, error = asyncio.run(read(generator(server, model)))
+            assert (pieces, len(server.requests), proxy.connections) == ([], 1, 0)
+        assert isinstance(error, ModelError)
 
     @pytest.mark.parametrize("model", ROUTES)
     def test_a_redirect_is_not_followed(self, model: str) -> None:
@@ -222,13 +246,80 @@ class TestReach:
             assert server.requests == []
         asyncio.run(LitellmGenerator(ModelSettings(), "anthropic/claude").reach())
 
-    def test_a_private_sounding_name_that_leads_elsewhere_is_refused(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        async def lead_elsewhere(_self: LitellmGenerator, _host: str, _port: int) -> str:
-            return "93.184.216.34"
+    def test_a_model_that_ollama_passes_on_is_refused_under_any_name(self) -> None:
+        for model in ROUTES:
+            with ModelServer(script=FIVE, upstream="https://ollama.com:443") as server:
+                passed_on = generator(server, model)
+                with pytest.raises(ModelRefused, match=r"does not run on your Ollama server.*nothing was sent"):
+                    asyncio.run(passed_on.reach())
+                pieces, error = asyncio.run(read(passed_on))
+                assert (pieces, type(error), server.requests) == ([], ModelRefused, []), "also who did not reach first"
+                server.upstream = ""
+                assert asyncio.run(read(passed_on)) == (FIVE, None)
 
-        monkeypatch.setattr(LitellmGenerator, "_peer", lead_elsewhere)
-        model = LitellmGenerator(ModelSettings(api_base="http://ollama.lan:11434"), "ollama_chat/m")
-        with pytest.raises(ModelRefused, match="outside your network"):
+    def test_a_refusal_counts_at_once_for_whoever_asks_next(self) -> None:
+        with ModelServer(script=FIVE) as server:
+            model = generator(server, "ollama_chat/m")
+            assert asyncio.run(read(model)) == (FIVE, None)
+            server.upstream = "https://ollama.com:443"
+            with pytest.raises(ModelRefused, match="passes it on"):
+                asyncio.run(model.reach())
+            pieces, error = asyncio.run(read(model))
+        assert (pieces, type(error), len(server.requests)) == ([], ModelRefused, 1)
+
+    def test_where_a_model_runs_is_asked_once_an_answer_and_once_a_minute(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with ModelServer(script=FIVE) as server:
+            model = generator(server, "ollama_chat/m")
+            asyncio.run(model.reach())
+            asyncio.run(read(model))
+            assert server.described == ["/api/show"]
+            server.upstream = "https://ollama.com:443"
+            later = time.monotonic() + BELIEVED_SECONDS
+            monkeypatch.setattr("vault_ask.providers.own_model.time.monotonic", lambda: later)
+            pieces, error = asyncio.run(read(model))
+        assert (pieces, type(error), len(server.requests)) == ([], ModelRefused, 1)
+
+    @pytest.mark.parametrize(
+        ("status", "kind", "words"),
+        [
+            (429, ModelBusy, "too much to do"),
+            (500, ModelUnreachable, "asked where the model runs"),
+            (307, ModelRefused, "no redirect is followed"),
+            (401, ModelRefused, "OLLAMA_API_KEY"),
+        ],
+    )
+    def test_a_server_that_does_not_say_where_a_model_runs_is_told_nothing(
+        self, status: int, kind: type, words: str
+    ) -> None:
+        with ModelServer(script=FIVE, show_status=status) as server:
+            pieces, error = asyncio.run(read(generator(server, "ollama_chat/m")))
+        assert (pieces, type(error), server.requests) == ([], kind, [])
+        assert words in str(error)
+
+    @pytest.mark.parametrize("status", [404, 405, 501])
+    def test_a_server_that_knows_no_show_is_no_ollama(self, status: int) -> None:
+        with ModelServer(script=FIVE, show_status=status) as server:
+            assert asyncio.run(read(generator(server, "ollama_chat/m"))) == (FIVE, None)
+
+    def test_a_gateway_is_told_nothing_unless_the_owner_lists_it(self) -> None:
+        for gateway in (ModelServer(owned_by="openai"), ModelServer(headers={"x-litellm-version": "1.110"})):
+            gateway.script = FIVE
+            with gateway as server:
+                with pytest.raises(ModelRefused, match=r"is a gateway.*models\.local_hosts"):
+                    asyncio.run(generator(server, "openai/m").reach())
+                assert server.requests == []
+                settings = ModelSettings(api_base=server.openai_base, local_hosts=("127.0.0.1",))
+                assert asyncio.run(read(LitellmGenerator(settings, "openai/m"))) == (FIVE, None)
+
+    @pytest.mark.parametrize("address", ["http://[::1", "http://127.0.0.1:port", "127.0.0.1:11434", "ftp://127.0.0.1"])
+    def test_an_address_that_is_none_is_told_as_such_or_counts_as_remote(self, address: str) -> None:
+        model = LitellmGenerator(ModelSettings(api_base=address), "ollama_chat/m")
+        if model.is_local:
+            with pytest.raises(ModelRefused, match=r"models\.api_base is no address"):
+                asyncio.run(model.reach())
+        else:
             asyncio.run(model.reach())
 
 
@@ -238,11 +329,7 @@ def test_litellm_is_not_imported_before_an_answer_is_worded() -> None:
         "from vault_ask.providers.litellm_models import LitellmGenerator\n"
         "from vault_ask.settings import ModelSettings\n"
         "model = LitellmGenerator(ModelSettings(), 'ollama_chat/m')\n"
-        "print(model.name, model.is_local, model.window.tokens, 'litellm' in sys.modules)\n"
+        "print(model.name, model.is_local, model.window.tokens, {'litellm', 'httpx', 'anyio'} & {*sys.modules})\n"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stdout.split() == ["ollama_chat/m", "True", "8192", "False"]
-
-
-def test_litellm_asks_nobody_for_prices() -> None:
-    assert os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] == "True"
+    assert done.stdout.split() == ["ollama_chat/m", "True", "8192", "set()"]

@@ -1,5 +1,6 @@
 import math
 import socket
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from ollama_stand_in import OllamaStandIn
 from vault_ask.errors import ConfigError, ModelBusy, ModelError, ModelRefused, ModelUnreachable
 from vault_ask.index.embedding import Refused
+from vault_ask.providers.hosted import BELIEVED_SECONDS
 from vault_ask.providers.ollama import OllamaEmbedder, running_chat_models
 from vault_ask.settings import EmbeddingSettings
 
@@ -26,6 +28,10 @@ def embedder_of(server: OllamaStandIn, model: str = "bge-m3", **settings: Any) -
 
 def embedded(server: OllamaStandIn) -> list[str]:
     return [text for texts in server.embedded for text in texts if text != "vault"]
+
+
+def sizes(server: OllamaStandIn) -> list[int]:
+    return [len(payload["input"]) for path, payload, _ in server.requests if path == "/api/embed"]
 
 
 def refused(results: list[Any]) -> list[int]:
@@ -183,10 +189,10 @@ def test_a_server_too_slow_for_a_batch_gets_smaller_ones(server: OllamaStandIn) 
     server.slow_above = 2
     embedder = embedder_of(server, batch=8, timeout_seconds=0.3)
     assert refused(embedder.embed_passages([f"note {number}" for number in range(8)])) == []
-    asked = [len(payload["input"]) for _, payload, _ in server.requests]
+    asked = sizes(server)
     embedder.embed_passages([f"page {number}" for number in range(8)])
     assert asked[1:3] == [8, 4]
-    assert max(len(payload["input"]) for _, payload, _ in server.requests[len(asked) :]) == 2
+    assert max(sizes(server)[len(asked) :]) == 2
 
 
 def test_a_server_too_slow_for_one_text_is_unreachable(server: OllamaStandIn) -> None:
@@ -235,6 +241,50 @@ def test_a_model_hosted_elsewhere_is_refused_at_start() -> None:
         OllamaEmbedder(EmbeddingSettings(provider="ollama", model="qwen3-embedding:8b-cloud"))
 
 
+@pytest.mark.parametrize("name", ["a:cloud", "a:8b:cloud", "A:8B-CLOUD", "hub.example/o/a:8b-cloud "])
+def test_every_name_that_ollama_takes_for_the_cloud_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match="every note would be sent there"):
+        OllamaEmbedder(EmbeddingSettings(provider="ollama", model=name))
+
+
+def test_a_model_with_an_upstream_gets_no_text_under_any_local_name(server: OllamaStandIn) -> None:
+    server.upstreams = {"bge-m3": "https://ollama.com:443"}
+    embedder = embedder_of(server)
+    with pytest.raises(ModelRefused, match=r"bge-m3 does not run on your Ollama server.*nothing was sent"):
+        embedder.embed_passages(["heron"])
+    assert [path for path, _, _ in server.requests] == ["/api/show"]
+    server.upstreams = {}
+    assert refused(embedder.embed_passages(["heron"])) == [], "the owner has pulled the model itself"
+
+
+def test_where_a_model_runs_is_asked_again_after_a_while(
+    server: OllamaStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = embedder_of(server)
+    embedder.embed_passages(["heron"])
+    embedder.embed_passages(["egret"])
+    assert [path for path, _, _ in server.requests].count("/api/show") == 1
+    server.upstreams = {"bge-m3": "https://ollama.com:443"}
+    later = time.monotonic() + BELIEVED_SECONDS
+    monkeypatch.setattr("vault_ask.providers.ollama_server.time.monotonic", lambda: later)
+    with pytest.raises(ModelRefused, match="does not run on your Ollama server"):
+        embedder.embed_passages(["kiln"])
+    assert embedded(server) == ["heron", "egret"]
+
+
+def test_a_server_that_cannot_tell_where_a_model_runs_is_asked_again_later(server: OllamaStandIn) -> None:
+    server.next_statuses.extend([500])
+    with pytest.raises(ModelUnreachable, match="does not say where bge-m3 runs"):
+        _ = embedder_of(server).space
+    assert server.embedded == []
+
+
+def test_a_server_that_knows_no_show_is_no_ollama_and_passes_nothing_on(server: OllamaStandIn) -> None:
+    server.knows_show = False
+    assert refused(embedder_of(server).embed_passages(["heron"])) == []
+    assert embedded(server) == ["heron"]
+
+
 def test_a_redirect_is_not_followed(server: OllamaStandIn) -> None:
     server.next_statuses.append(302)
     with pytest.raises(ModelRefused, match="no redirect is followed"):
@@ -270,7 +320,8 @@ def test_neither_proxy_nor_key_of_the_environment_is_used(
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
     monkeypatch.setenv("OLLAMA_API_KEY", "secret")
     assert embedder_of(server).space.dimension == 32
-    assert "authorization" not in server.requests[0][2]
+    assert [path for path, _, _ in server.requests] == ["/api/show", "/api/embed"]
+    assert not any("authorization" in headers for _, _, headers in server.requests)
 
 
 @pytest.mark.parametrize(("context", "expected"), [(384, 384), (32768, 2048)])
@@ -285,7 +336,8 @@ def test_tokens_are_estimated_from_above(server: OllamaStandIn) -> None:
 
 
 def test_chat_models_are_told_from_embedders_and_hosted_ones(server: OllamaStandIn) -> None:
-    server.models = ("bge-m3", "unknown-embedder", "qwen3:4b", "gpt-oss:120b-cloud")
+    server.models = ("bge-m3", "unknown-embedder", "qwen3:4b", "gpt-oss:120b-cloud", "my-own-name")
+    server.upstreams = {"my-own-name": "https://ollama.com:443"}
     assert running_chat_models(server.url) == ["qwen3:4b"]
     server.tells_capabilities = False
     server.models = ("bge-m3", "some-embedder", "qwen3:4b")

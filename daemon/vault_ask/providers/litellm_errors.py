@@ -15,8 +15,8 @@ def as_model_error(error: Exception, model: str, *, begun: bool) -> ModelError: 
 
     `begun` tells that part of an answer had come: whatever ends it then, asking again may help.
     """
-    if isinstance(error, ModelError):
-        return error
+    if ours := _ours(error):
+        return ours
     provider, _, name = model.partition("/") if "/" in model else ("openai", "", model)
     kind, status = type(error).__name__, _status(error)
     if begun and "Timeout" not in kind:
@@ -40,6 +40,15 @@ def as_model_error(error: Exception, model: str, *, begun: bool) -> ModelError: 
     return ModelUnreachable(
         f"{model} could not be reached or failed before it answered. Try again, or look at its server."
     )
+
+
+def _ours(error: BaseException | None) -> ModelError | None:
+    """Find what we raised ourselves below litellm, such as a refusal to connect, under the errors made of it."""
+    for _ in range(12):
+        if error is None or isinstance(error, ModelError):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _status(error: Exception) -> int | None:

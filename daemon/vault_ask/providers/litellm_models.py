@@ -2,12 +2,12 @@
 
 litellm is imported when the first answer is worded, never before: it costs seconds and 190 MB. A model counts as local
 only where that can be told from here: Ollama, or an OpenAI-compatible server, at a private address or a host that the
-owner listed, and no Ollama model that runs in a cloud.
+owner listed, and no Ollama model that runs in a cloud. What names tell is tested again by the socket of every
+connection, and by the server's own word on where the model runs.
 """
 
 import asyncio
 import contextlib
-import logging
 import os
 from collections.abc import AsyncGenerator
 from functools import cached_property
@@ -15,18 +15,21 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import urlsplit
 
-from vault_ask.answering.ports import CutShort, Piece, Prompt, Window
+from vault_ask.answering.evidence import Prompt
+from vault_ask.answering.ports import CutShort, Piece, Window
 from vault_ask.answering.prompts import messages
-from vault_ask.errors import ModelRefused, ModelUnreachable
+from vault_ask.providers.hosted import asks_for_cloud
 from vault_ask.providers.litellm_errors import as_model_error
+from vault_ask.providers.litellm_quiet import quiet_litellm
+from vault_ask.providers.own_model import OwnModel
+from vault_ask.providers.own_network import OwnNetwork, veiled
 from vault_ask.providers.thinking import ThoughtFilter
-from vault_ask.settings import ModelSettings, is_private_host
+from vault_ask.settings import ModelSettings
 
 OLLAMA = "http://127.0.0.1:11434"
 """Where Ollama listens unless models.api_base says otherwise."""
 UNKNOWN_WINDOW = 4096
 """Tokens assumed of a server whose window can neither be asked for nor known; Ollama's own default behind /v1."""
-_REACH_SECONDS = 1.0
 _CLOSE_SECONDS = 1.0
 _OLLAMA_PROVIDERS = frozenset({"ollama", "ollama_chat"})
 
@@ -38,21 +41,17 @@ class LitellmGenerator:
         self._settings = settings
         self._model = model
         self._provider = model.partition("/")[0]
+        self._network = OwnNetwork(settings.local_hosts, "models.api_base", "models.local_hosts")
 
     @property
     def name(self) -> str:
         """The model's name as litellm takes it."""
         return self._model
 
-    @cached_property
+    @property
     def is_local(self) -> bool:
-        """Whether the model runs on the owner's machines, as far as names and addresses tell."""
-        if _runs_in_a_cloud(self._model) or self._api_base is None:
-            return False
-        if self._provider not in _OLLAMA_PROVIDERS | {"openai"}:
-            return False
-        host = urlsplit(self._api_base).hostname or ""
-        return host in self._settings.local_hosts or is_private_host(host)
+        """Whether the model runs on the owner's machines, as far as names and addresses tell; the rest is `reach`'s."""
+        return self._own is not None
 
     @cached_property
     def window(self) -> Window | None:
@@ -63,31 +62,26 @@ class LitellmGenerator:
         return Window(tokens, min(self._settings.reply_tokens, tokens // 2), assured=known)
 
     async def reach(self) -> None:
-        """Connect to a local model's address once, and look at who is really there.
+        """Ask a local model's server who it is and where the model runs.
 
-        Raises ModelUnreachable when nobody listens, ModelRefused when a name that sounds private leads elsewhere.
+        Raises ModelUnreachable when nobody answers, ModelBusy, ModelRefused when a name that sounds private leads
+        elsewhere, or the model is hosted elsewhere.
         """
-        if not self.is_local or self._api_base is None:
-            return
-        address = urlsplit(self._api_base)
-        port = address.port or (443 if address.scheme == "https" else 80)
-        peer = await self._peer(address.hostname or "", port)
-        if address.hostname not in self._settings.local_hosts and not is_private_host(peer):
-            raise ModelRefused(
-                f"The address of {self._model} sounds private and leads to a machine outside your network, so nothing "
-                "was sent there. Correct models.api_base, or list its host in models.local_hosts if it is yours."
-            )
+        if self._own is not None:
+            await asyncio.to_thread(self._own.assure, afresh=True)
 
     def warm(self) -> None:
         """Import litellm now, so that the first answer need not wait for it. Blocks for seconds."""
-        _litellm()
+        quiet_litellm()
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
         """Yield the model's words as they come, without its thoughts; an empty piece is a sign of life.
 
         Raises ModelUnreachable, ModelBusy, ModelRefused.
         """
-        litellm = await asyncio.to_thread(_litellm)
+        if self._own is not None:
+            await asyncio.to_thread(self._own.assure)
+        litellm = await asyncio.to_thread(quiet_litellm)
         self._free_of_charge(litellm)
         async with contextlib.AsyncExitStack() as closing:
             client = await self._client(closing)
@@ -121,7 +115,7 @@ class LitellmGenerator:
         if window is not None:
             request["max_tokens"] = window.reply
         if self._api_base is not None:
-            request["api_base"] = self._api_base
+            request["api_base"] = veiled(self._api_base) if self.is_local else self._api_base
         if self._provider in _OLLAMA_PROVIDERS:
             request["num_ctx"] = self._settings.context_tokens
         return request
@@ -147,72 +141,62 @@ class LitellmGenerator:
         # Named here, so that no variable of the environment can lead what counts as local elsewhere.
         return self._settings.api_base or (OLLAMA if self._provider in _OLLAMA_PROVIDERS else None)
 
-    async def _peer(self, host: str, port: int) -> str:
-        try:
-            async with asyncio.timeout(_REACH_SECONDS):
-                _, writer = await asyncio.open_connection(host, port)
-        except (OSError, TimeoutError):
-            raise ModelUnreachable(
-                f"{self._model} cannot be reached: nobody answers at its address. Start its server, or correct "
-                "models.api_base."
-            ) from None
-        peer = str(writer.get_extra_info("peername")[0])
-        writer.close()
-        with contextlib.suppress(OSError):
-            await writer.wait_closed()
-        return peer
+    @cached_property
+    def _own(self) -> OwnModel | None:
+        """The model as one of the owner's; None where its name or address tells that it is not."""
+        if self._provider not in _OLLAMA_PROVIDERS | {"openai"} or asks_for_cloud(self._model):
+            return None
+        if not self._network.sounds_own(_host(self._api_base or "")):
+            return None
+        return OwnModel(self._model, str(self._api_base), self._network, key=self._key)
+
+    @property
+    def _key(self) -> str | None:
+        # A server of one's own seldom wants a key; where it does, the usual variable holds it.
+        return os.environ.get("OPENAI_API_KEY" if self._provider == "openai" else "OLLAMA_API_KEY")
 
     async def _client(self, closing: contextlib.AsyncExitStack) -> Any:  # noqa: ANN401 # litellm types it so
-        """Make a client that a local model's text cannot leave by: no proxy of the environment, no redirect."""
+        """Make a client that a local model's text cannot leave by: own machines only, no proxy, no redirect."""
         if not self.is_local:
             return None
+        import httpx  # noqa: PLC0415 # only where litellm is loaded already
+
+        from vault_ask.providers.own_transport import OwnAsyncTransport  # noqa: PLC0415
+
+        transport = OwnAsyncTransport(self._network, secure=str(self._api_base).lower().startswith("https:"))
+        timeout = self._settings.timeout_seconds
         if self._provider in _OLLAMA_PROVIDERS:
-            import httpx  # noqa: PLC0415 # only where litellm is loaded already
             from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler  # noqa: PLC0415
 
-            handler = AsyncHTTPHandler(
-                timeout=self._settings.timeout_seconds, transport=httpx.AsyncHTTPTransport(), follow_redirects=False
-            )
+            handler = AsyncHTTPHandler(timeout=timeout, transport=transport, follow_redirects=False)
             closing.push_async_callback(handler.close)
             return handler
-        from openai import AsyncOpenAI, DefaultAsyncHttpxClient  # noqa: PLC0415
+        from openai import AsyncOpenAI  # noqa: PLC0415
 
         client = AsyncOpenAI(
-            base_url=self._api_base,
-            # A server of one's own seldom wants a key; where it does, the usual variable holds it.
-            api_key=os.environ.get("OPENAI_API_KEY") or "none",
-            http_client=DefaultAsyncHttpxClient(trust_env=False, follow_redirects=False),
-            timeout=self._settings.timeout_seconds,
+            base_url=veiled(str(self._api_base)),
+            api_key=self._key or "none",
+            # Typed for the successor of httpx, it takes clients of either, as litellm's own are.
+            http_client=httpx.AsyncClient(  # type: ignore[arg-type]
+                transport=transport, trust_env=False, follow_redirects=False, timeout=timeout
+            ),
+            timeout=timeout,
             max_retries=0,
         )
         closing.push_async_callback(client.close)
         return client
 
 
-def _runs_in_a_cloud(model: str) -> bool:
-    """Tell an Ollama model that is hosted elsewhere although the local server answers for it."""
-    name, _, tag = model.casefold().rpartition("/")[2].partition(":")
-    return tag == "cloud" or tag.endswith("-cloud") or name.endswith("-cloud")
+def _host(url: str) -> str:
+    """Find the host of a web address; "" where it is none."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return (parts.hostname or "") if parts.scheme in {"http", "https"} else ""
 
 
 async def _close(response: Any) -> None:  # noqa: ANN401 # litellm's stream wrapper
     with contextlib.suppress(Exception):
         async with asyncio.timeout(_CLOSE_SECONDS):
             await response.aclose()
-
-
-def _litellm() -> ModuleType:
-    """Import litellm so that it asks nobody for prices, reports to nobody and logs no prompt."""
-    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
-    import litellm  # noqa: PLC0415 # seconds and 190 MB, only where a model is used
-
-    litellm.telemetry = False
-    litellm.suppress_debug_info = True
-    litellm.turn_off_message_logging = True
-    litellm.drop_params = True
-    litellm.callbacks = []
-    litellm.success_callback = []
-    litellm.failure_callback = []
-    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "openai", "httpx"):
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    return litellm

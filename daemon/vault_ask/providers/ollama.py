@@ -17,8 +17,16 @@ from numpy.typing import NDArray
 
 from vault_ask.errors import ConfigError, ModelError, ModelRefused, ModelUnreachable
 from vault_ask.index.embedding import EmbeddingSpace, Priors, Refused, Vector
-from vault_ask.providers.ollama_models import is_hosted, known_model, only_embeds
-from vault_ask.providers.ollama_server import InputFailed, OllamaAddress, OllamaServer, TookTooLong, TooLong
+from vault_ask.providers.hosted import asks_for_cloud
+from vault_ask.providers.ollama_models import known_model, only_embeds
+from vault_ask.providers.ollama_server import (
+    InputFailed,
+    Installed,
+    OllamaAddress,
+    OllamaServer,
+    TookTooLong,
+    TooLong,
+)
 from vault_ask.settings import EmbeddingSettings, is_private_host
 
 # Ollama opens every model that can take it with at least this window; asking for more would load it a second time
@@ -45,7 +53,7 @@ class OllamaEmbedder:
                 "embedding.provider is ollama and embedding.model names no model. Set it, for example to bge-m3, and "
                 "run `ollama pull bge-m3`."
             )
-        if is_hosted(settings.model):
+        if asks_for_cloud(settings.model):
             raise ConfigError(
                 f"embedding.model {settings.model} runs on machines of Ollama's makers, and every note would be sent "
                 "there. Choose a model that runs on yours, such as bge-m3."
@@ -242,18 +250,18 @@ def running_chat_models(url: str) -> list[str]:
     until = time.monotonic() + _CHAT_SECONDS
     server = OllamaServer(OllamaAddress(url=url, timeout_seconds=_CHAT_SECONDS))
     try:
-        return [name for name, families in server.models() if _can_chat(server, name, families, until)]
+        return [model.name for model in server.models() if _can_chat(server, model, until)]
     except ModelError:
         return []
     finally:
         server.close()
 
 
-def _can_chat(server: OllamaServer, name: str, families: tuple[str, ...], until: float) -> bool:
-    if is_hosted(name) or only_embeds(name, families):
+def _can_chat(server: OllamaServer, model: Installed, until: float) -> bool:
+    if model.hosted_elsewhere or asks_for_cloud(model.name) or only_embeds(model.name, model.families):
         return False
     try:
-        can = server.capabilities(name) if time.monotonic() < until else None
+        can = server.capabilities(model.name) if time.monotonic() < until else None
     except ModelError:
         return False
     return can is None or "completion" in can

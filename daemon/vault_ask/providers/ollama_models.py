@@ -51,8 +51,3 @@ def known_model(name: str) -> KnownModel | None:
 def only_embeds(name: str, families: tuple[str, ...]) -> bool:
     """Guess from name and families whether a model can only embed, for servers that do not tell capabilities."""
     return known_model(name) is not None or "embed" in name.lower() or bool(_EMBEDDING_FAMILIES.intersection(families))
-
-
-def is_hosted(name: str) -> bool:
-    """Say whether Ollama would pass the work on to a machine of its makers: its names for that end in `cloud`."""
-    return name.lower().endswith(("-cloud", ":cloud"))

@@ -4,20 +4,21 @@ It knows Ollama's HTTP answers (https://docs.ollama.com/api) and nothing of note
 """
 
 import random
-import socket
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from http import HTTPStatus
+from threading import Lock
 from typing import Any, TypeVar
 
 import httpx
 from ollama import Client, ResponseError
 
 from vault_ask.errors import ModelBusy, ModelError, ModelRefused, ModelUnreachable
-from vault_ask.settings import is_private_host
+from vault_ask.providers.hosted import BELIEVED_SECONDS, KNOWS_NO_SHOW, hosted_elsewhere, names_upstream
+from vault_ask.providers.own_network import OwnNetwork
+from vault_ask.providers.own_transport import OwnTransport
 
 TRIES = 3
 _CONNECT_SECONDS = 5.0
@@ -57,31 +58,45 @@ class OllamaAddress:
     backoff_seconds: float = 0.3
 
 
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A model that a server lists: its name, the families it says it belongs to, and whether another machine has it."""
+
+    name: str
+    families: tuple[str, ...]
+    hosted_elsewhere: bool
+
+
 class OllamaServer:
     """A connection pool to one server. Every method may be called from several threads at once."""
 
     def __init__(self, address: OllamaAddress) -> None:
         self._address = address
+        network = OwnNetwork(address.allow_hosts, "embedding.ollama_url", "embedding.allow_hosts")
         # Neither proxy nor redirect may carry notes to another machine than the one that was checked.
-        self._client = Client(
-            address.url,
-            timeout=httpx.Timeout(address.timeout_seconds, connect=min(_CONNECT_SECONDS, address.timeout_seconds)),
-            follow_redirects=False,
-            trust_env=False,
+        to_the_owners: dict[str, Any] = {
             # Loading the certificates takes longer than a whole status answer, and plain http has no use for them.
-            verify=address.url.lower().startswith("https:"),
-            event_hooks={"request": [partial(_check_destination, address)]},
-        )
+            "transport": OwnTransport(network, secure=address.url.lower().startswith("https:")),
+            "timeout": httpx.Timeout(address.timeout_seconds, connect=min(_CONNECT_SECONDS, address.timeout_seconds)),
+            "follow_redirects": False,
+            "trust_env": False,
+        }
+        self._client = Client(address.url, **to_the_owners)
         # The client adds OLLAMA_API_KEY of the environment by itself; that key is for ollama.com, not for this host.
         self._client._client.headers.pop("authorization", None)  # noqa: SLF001
+        # For descriptions of models, of which that client leaves out what tells where they are hosted.
+        self._plain = httpx.Client(base_url=address.url, **to_the_owners)
+        self._looked: dict[str, float] = {}
+        self._looking = Lock()
         self.close = weakref.finalize(self, self._client.close)
 
     def embed(self, model: str, texts: Sequence[str], *, window: int | None = None) -> list[list[float]]:
         """Ask for one vector a text, as the server gives them; their number is not checked.
 
-        Raises TooLong, InputFailed or TookTooLong when fewer or shorter texts may go through, else ModelUnreachable,
-        ModelBusy or ModelRefused.
+        A model that the server passes on to another machine gets none of them. Raises TooLong, InputFailed or
+        TookTooLong when fewer or shorter texts may go through, else ModelUnreachable, ModelBusy or ModelRefused.
         """
+        self._refuse_hosted(model)
         options = {"num_ctx": window} if window else None
         response = self._patiently(
             model, lambda: self._client.embed(model, list(texts), truncate=False, options=options)
@@ -90,19 +105,54 @@ class OllamaServer:
 
     def context_length(self, model: str) -> int | None:
         """Ask how many tokens the model was made for; None when the server does not say. Raises ModelError."""
-        info = self._patiently(model, lambda: self._client.show(model)).modelinfo or {}
+        info = self._patiently(model, lambda: self._show(model)).get("model_info") or {}
         lengths = [value for key, value in info.items() if key.endswith(".context_length")]
         return int(lengths[0]) if lengths else None
 
-    def models(self) -> list[tuple[str, tuple[str, ...]]]:
-        """List the installed models with their families. Raises ModelError; asks once."""
-        response = self._once("", self._client.list)
-        return [(item.model, _families(item.details)) for item in response.models if item.model]
+    def models(self) -> list[Installed]:
+        """List the models that the server offers. Raises ModelError; asks once."""
+        listed = self._once("", lambda: list(self._described("GET", "/api/tags")["models"]))
+        return [
+            Installed(str(item["model"]), _families(item.get("details") or {}), names_upstream(item))
+            for item in listed
+            if isinstance(item, Mapping) and item.get("model")
+        ]
 
     def capabilities(self, model: str) -> tuple[str, ...] | None:
         """Ask what a model can do; None when the server does not say. Raises ModelError; asks once."""
-        told = self._once(model, lambda: self._client.show(model)).capabilities
+        told = self._once(model, lambda: self._show(model)).get("capabilities")
         return None if told is None else tuple(told)
+
+    def _refuse_hosted(self, model: str) -> None:
+        """Ask where a model runs, unless that was told a minute ago; it may be replaced under the same name."""
+        with self._looking:
+            if time.monotonic() - self._looked.get(model, -BELIEVED_SECONDS) < BELIEVED_SECONDS:
+                return
+            try:
+                shown = self._patiently(model, lambda: self._show(model))
+            except InputFailed as error:
+                raise self._unreachable(f"does not say where {model} runs") from error
+            if names_upstream(shown):
+                raise hosted_elsewhere(model)
+            self._looked[model] = time.monotonic()
+
+    def _show(self, model: str) -> Mapping[str, Any]:
+        try:
+            return self._described("POST", "/api/show", {"model": model})
+        except ResponseError as error:
+            if error.status_code in KNOWS_NO_SHOW and "model" not in str(error.error).lower():
+                return {}
+            raise
+
+    def _described(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+        """Make one request. Raises what the other client raises, and ValueError when no object comes back."""
+        response = self._plain.request(method, path, json=body)
+        if response.status_code != HTTPStatus.OK:
+            raise ResponseError(response.text, response.status_code)
+        told = response.json()
+        if not isinstance(told, Mapping):
+            raise TypeError("not an object")
+        return told
 
     def _patiently(self, model: str, ask: Callable[[], Answer]) -> Answer:
         """Ask up to three times while the server is away or busy, waiting longer each time and never in step."""
@@ -127,11 +177,11 @@ class OllamaServer:
                 f"Ollama at {self._address.url} did not answer in {self._address.timeout_seconds:g} seconds; it will "
                 "be asked again. If it always takes that long, raise embedding.timeout_seconds."
             ) from None
-        except ConnectionError:
+        except (ConnectionError, httpx.ConnectError):
             raise self._unreachable("could not be reached") from None
         except httpx.TransportError:
             raise self._unreachable("broke off the connection") from None
-        except (ValueError, TypeError):
+        except (LookupError, ValueError, TypeError):
             raise ModelRefused(
                 f"What listens at {self._address.url} does not answer as Ollama does. Correct embedding.ollama_url."
             ) from None
@@ -173,23 +223,7 @@ class OllamaServer:
         )
 
 
-def _families(details: Any) -> tuple[str, ...]:  # noqa: ANN401  absent or partly filled, as the server likes
-    names = [getattr(details, "family", None), *(getattr(details, "families", None) or ())]
-    return tuple(name for name in names if name)
-
-
-def _check_destination(address: OllamaAddress, request: httpx.Request) -> None:
-    """Look at the addresses a name leads to, before anything is sent there."""
-    host = request.url.host
-    if host in address.allow_hosts:
-        return
-    port = request.url.port or (443 if request.url.scheme == "https" else 80)
-    try:
-        found: list[Any] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError:
-        raise httpx.ConnectError("no address", request=request) from None
-    if not all(is_private_host(str(entry[4][0]).split("%")[0]) for entry in found):
-        raise ModelRefused(
-            f"The embedding host {host} leads to a machine outside your network, so no note was sent there. "
-            "Correct embedding.ollama_url, or name the host in embedding.allow_hosts if it is yours."
-        )
+def _families(details: Mapping[str, Any]) -> tuple[str, ...]:
+    """Give the families of a model, of which the server may tell one, several or none."""
+    names = [details.get("family"), *(details.get("families") or ())]
+    return tuple(str(name) for name in names if name)
