@@ -11,9 +11,19 @@ from zlib import crc32
 import numpy as np
 
 from couch_stand_in import CouchStandIn as CouchStandIn  # noqa: PLC0414 - all fakes are found here
-from vault_ask.answering.ports import Piece, Prompt, Window
-from vault_ask.errors import DocumentIncomplete, DocumentVanished, ModelError, ModelRefused, SourceUnreachable
+from vault_ask.answering.context import Context
+from vault_ask.answering.evidence import Prompt, WebPage
+from vault_ask.answering.ports import Piece, Window
+from vault_ask.errors import (
+    DocumentIncomplete,
+    DocumentVanished,
+    ModelError,
+    ModelRefused,
+    SourceUnreachable,
+    WebFailed,
+)
 from vault_ask.index.embedding import EmbeddingSpace, Priors, Refused, Vector
+from vault_ask.scope import OpenScope, Question
 from vault_ask.sources.port import (
     Change,
     Deleted,
@@ -302,6 +312,52 @@ class ScriptedGenerator:
                         yield step
         finally:
             self.closed.set()
+
+
+class CannedWeb:
+    """Finds its pages, or raises its error. `asked` and `beside` keep what it was given.
+
+    With `waits` it finds nothing until it is cancelled. `entered` and `left` are set when a search began and ended.
+    """
+
+    def __init__(
+        self,
+        *pages: WebPage,
+        error: WebFailed | None = None,
+        waits: bool = False,
+        name: str = "Canned",
+        keeps_question_home: bool = False,
+    ) -> None:
+        self._pages = pages
+        self._error = error
+        self._waits = waits
+        self._name = name
+        self._keeps_question_home = keeps_question_home
+        self.asked: list[Question] = []
+        self.beside: list[Context[OpenScope]] = []
+        self.entered = asyncio.Event()
+        self.left = asyncio.Event()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def keeps_question_home(self) -> bool:
+        return self._keeps_question_home
+
+    async def search(self, question: Question, *, beside: Context[OpenScope]) -> tuple[WebPage, ...]:
+        self.asked.append(question)
+        self.beside.append(beside)
+        self.entered.set()
+        try:
+            if self._waits:
+                await asyncio.Event().wait()
+            if self._error is not None:
+                raise self._error
+            return self._pages
+        finally:
+            self.left.set()
 
 
 class HashEmbedder:
