@@ -11,17 +11,20 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from functools import wraps
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 
 from vault_ask import __version__
+from vault_ask.audit import AuditLog, Door, Wanted
 from vault_ask.console import (
     indexing_display,
     print_answer,
+    print_audit,
     print_bytes,
     print_files,
     print_hits,
@@ -60,8 +63,25 @@ class _Words(click.ParamType[str]):
         return os.fsencode(value).decode("utf-8", "replace")
 
 
+class _Moment(click.DateTime):
+    """A date, or a date with a time, of the clock on the wall."""
+
+    name = "date"
+
+    def __init__(self) -> None:
+        super().__init__(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"])
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:  # noqa: ANN401 - as click has it
+        """Give the moment with the local time zone."""
+        try:
+            return super().convert(value, param, ctx).astimezone()
+        except (ValueError, OverflowError):
+            self.fail("the date is too far away.", param, ctx)
+
+
 _FOLDER = _Folder()
 _WORDS = _Words()
+_MOMENT = _Moment()
 
 EXIT_FAILED, EXIT_USAGE, EXIT_VAULT, EXIT_SILENT, EXIT_MODEL, EXIT_BUSY = 1, 2, 3, 4, 5, 6
 
@@ -161,16 +181,22 @@ def index(settings: Settings, *, rebuild: bool, dry_run: bool, no_embed: bool) -
 @main.command()
 @click.argument("question", type=_WORDS)
 @click.option("--personal", is_flag=True, help="Let personal notes take part; the web stays out.")
+@click.option(
+    "--web/--no-web",
+    default=None,
+    help="Whether the web may help, once web.enabled is true.  [default: unless --personal]",
+)
 @click.option("--dry-run", is_flag=True, help="Show what the answer would be made from, and word nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @configured
-def ask(settings: Settings, *, question: str, personal: bool, dry_run: bool, as_json: bool) -> None:
+def ask(settings: Settings, *, question: str, personal: bool, web: bool | None, dry_run: bool, as_json: bool) -> None:
     """Answer QUESTION from the vault, with citations."""
     from vault_ask.app import Library, make_embedder  # noqa: PLC0415
 
-    scope = decide(include_personal=personal, allow_web=False, ceiling=Sensitivity.PERSONAL)
+    allow_web = not personal if web is None else web
+    scope = decide(include_personal=personal, allow_web=allow_web, ceiling=Sensitivity.PERSONAL)
     library = Library(settings, make_embedder(settings, tell=_tell))
-    events = library.answer(Question(question), scope=scope)
+    events = library.answer(Question(question), scope=scope, door="cli")
     if not asyncio.run(print_answer(events, as_json=as_json, sources_only=dry_run)):
         sys.exit(EXIT_SILENT)
 
@@ -188,7 +214,7 @@ def search(settings: Settings, *, query: str, k: int, personal: bool, arm: str, 
 
     scope = decide(include_personal=personal, allow_web=False, ceiling=Sensitivity.PERSONAL)
     embedder = make_embedder(settings, tell=_tell) if arm != "text" else None
-    found = Library(settings, embedder).search_now(query, scope=scope, k=k, arm=arm)
+    found = Library(settings, embedder).search_now(query, scope=scope, k=k, arm=arm, door="cli")
     print_hits(found, as_json=as_json)
     if not found.hits:
         sys.exit(EXIT_SILENT)
@@ -202,6 +228,20 @@ def status(settings: Settings, *, as_json: bool) -> None:
     from vault_ask.app import Library, make_embedder  # noqa: PLC0415
 
     print_status(Library(settings, make_embedder(settings)).describe(Sensitivity.PERSONAL), as_json=as_json)
+
+
+@main.command()
+@click.option("--last", default=20, show_default=True, type=click.IntRange(min=1), help="How many records at most.")
+@click.option("--since", type=_MOMENT, help="Records of this day or moment and later, local time.")
+@click.option("--door", type=click.Choice(get_args(Door)), help="Records of one door.")
+@click.option("--web", is_flag=True, help="Records of questions that went to the web.")
+@click.option("--question", type=_WORDS, help="Records of this question, whatever its case and spacing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, in UTF-8.")
+@configured
+def audit(settings: Settings, *, last: int, as_json: bool, **wanted: Any) -> None:  # noqa: ANN401 - the rest as Wanted has it
+    """Show what was asked, which notes were read for it and where it went, the newest last."""
+    log = AuditLog(settings.data / "audit", settings.audit)
+    print_audit(log.read(Wanted(**wanted), last=last), as_json=as_json)
 
 
 @main.command()

@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 import click
 
 from vault_ask.answering.collect import collect
+from vault_ask.audit import Entry, Found
 from vault_ask.errors import BadRequest, ModelError, VaultAskError
 from vault_ask.wire import (
     AnswerEvent,
     Citation,
     DeltaEvent,
+    DoneEvent,
     ErrorEvent,
     Freshness,
     GenerationStatus,
@@ -26,6 +28,8 @@ from vault_ask.wire import (
     SourcesEvent,
     StatusResponse,
     VaultStatus,
+    WebEvent,
+    WebStatus,
 )
 
 if TYPE_CHECKING:  # for annotations alone: each pulls in the index, half a second that `--help` should not pay
@@ -40,7 +44,10 @@ PLAIN_LINE_SECONDS = 5.0
 SHOWN_PATHS = 20
 _TROUBLES = {"left-out": "Left out", "incomplete": "Incomplete", "conflict": "In conflict", "size": "Odd size"}
 SNIPPET = 160
+_HASH_SHOWN = 13
 SHA256 = 64
+
+_RECORD = "{:19}  {:6}  {:16}  {:20}  {}"
 
 # A path may hold whatever a stranger's program put there: what starts a new line, steers a terminal, turns the
 # direction of writing, or is half a letter (a lone surrogate, which no encoding has).
@@ -162,8 +169,7 @@ def print_hits(found: SearchResponse, *, as_json: bool) -> None:
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return
-    for notice in found.notices:
-        click.echo(notice, err=True)
+    _print_notices(found.notices)
     for hit in found.hits:
         parts = " ".join(f"{name} {value:.2f}" for name, value in hit.trace.items())
         click.echo(f"{hit.n:2}. {_place(hit)}  [{hit.score:.2f}: {parts}; {hit.provenance}]")
@@ -188,30 +194,71 @@ async def print_answer(events: AsyncGenerator[AnswerEvent, None], *, as_json: bo
 
 
 async def _print_events(events: AsyncGenerator[AnswerEvent, None], *, as_json: bool, sources_only: bool) -> bool:
-    answered, begun = True, False
+    told = _Telling()
     async for event in events:
+        told.tell(event)
+        if sources_only and isinstance(event, SourcesEvent):
+            _print_sources(event, as_json=as_json)
+            return not event.silent
+    return told.answered
+
+
+class _Telling:
+    """An answer as it is printed: the vault's part with its places, then the web's with its pages."""
+
+    def __init__(self) -> None:
+        self.answered = True
+        self._begun = False
+        self._web: WebEvent | None = None
+        self._web_worded = False
+
+    def tell(self, event: AnswerEvent) -> None:
+        """Print what an event brings. Raises ModelError or BadRequest where the answer ends with one."""
         match event:
             case SourcesEvent():
-                for notice in event.notices:
-                    click.echo(notice, err=True)
-                if sources_only:
-                    _print_sources(event, as_json=as_json)
-                    return not event.silent
+                _print_notices(event.notices)
+            case DeltaEvent(part="web"):
+                self._tell_web_words(event.text)
             case DeltaEvent():
-                begun = True
+                self._begun = True
                 click.echo(event.text, nl=False)
             case GroundingEvent():
-                answered = not event.refused
-                click.echo()
-                for citation in event.citations:
-                    click.echo(f"[{citation.n}] {_place(citation)}")
+                self.answered = not event.refused
+                _print_citations(event.citations)
+            case WebEvent():
+                self._web = event
+                click.echo(f"\nFrom the web ({event.provider})\n{_escaped(event.message)}")
+            case DoneEvent():
+                self._tell_pages()
             case ErrorEvent():
-                if begun:
-                    click.echo()
+                click.echo(nl=self._begun)
                 raise _failure(event)
-            case _:
-                pass
-    return answered
+
+    def _tell_web_words(self, text: str) -> None:
+        """Print words that rest on pages of strangers; a line may end in them, and nothing may steer the terminal."""
+        if not self._web_worded:
+            click.echo()
+        self._web_worded = True
+        click.echo("\n".join(map(_escaped, text.split("\n"))), nl=False)
+
+    def _tell_pages(self) -> None:
+        if self._web_worded:
+            click.echo()
+        for page in self._web.results if self._web else ():
+            click.echo(f"[{page.n}] {_escaped(page.title)}\n    {_escaped(page.url)}")
+            if not self._web_worded:
+                click.echo(f"    {_escaped(_snippet(page.snippet))}")
+
+
+def _print_notices(notices: Sequence[str]) -> None:
+    for notice in notices:
+        click.echo(notice, err=True)
+
+
+def _print_citations(citations: Sequence[Citation]) -> None:
+    click.echo()
+    for citation in citations:
+        click.echo(f"[{citation.n}] {_place(citation)}")
 
 
 def _failure(event: ErrorEvent) -> VaultAskError:
@@ -244,6 +291,7 @@ def print_status(status: StatusResponse, *, as_json: bool) -> None:
     _row("Answers", _answers(status.generation))
     for offer in status.generation.offered:
         _row("", f"{offer} is available; set models.generation to use it")
+    _row("Web", _web(status.web))
     for pattern, count in status.rules.items():
         _row("Personal", f"{pattern}: {_count(count, 'note')}")
     rebuild = (status.embedding.rebuild_needed,) if status.embedding.rebuild_needed else ()
@@ -294,6 +342,13 @@ def _answers(generation: GenerationStatus) -> str:
     if generation.generator == "extractive":
         return "extractive (quotes from the notes)"
     return f"{generation.generator} ({'on your machines' if generation.local else 'remote'})"
+
+
+def _web(web: WebStatus) -> str:
+    if not web.enabled:
+        return "off"
+    how = "is asked, a server of your own" if web.keeps_question_home else "is sent the question"
+    return f"where open notes say little, {web.provider} {how}"
 
 
 def _count(number: int, noun: str, plural: str = "") -> str:
@@ -374,3 +429,52 @@ def _files_counted(states: Counter[str]) -> str:
 def _escaped(text: str) -> str:
     """Write what must not be printed as JSON would; in JSON these signs stand in strings only."""
     return _UNPRINTABLE.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)
+
+
+def print_audit(found: Found, *, as_json: bool) -> None:
+    """Print records, the newest last: for programs one JSON object a line, in UTF-8 whatever the locale."""
+    if as_json:
+        for entry in found.entries:
+            print_bytes(f"{_escaped(entry.model_dump_json(exclude_unset=True))}\n".encode())
+    elif found.entries:
+        _print_records(found.entries)
+    for remark in _left_out_of(found):
+        click.echo(remark, err=True)
+
+
+def _left_out_of(found: Found) -> Iterator[str]:
+    if not found.entries:
+        yield f"None of {_count(found.others, 'record')} fits." if found.others else "Nothing is recorded."
+    if found.earlier:
+        yield f"{_count(found.earlier, 'earlier record')} not shown; --last N shows more."
+    if found.unreadable:
+        which = "it" if found.unreadable == 1 else "them"
+        yield f"{_count(found.unreadable, 'line')} passed over: no record can be read from {which}."
+
+
+def _print_records(entries: Sequence[Entry]) -> None:
+    """Print a table whose rows go on below: paths and questions have no width that a column could hold."""
+    click.echo(_RECORD.format("When", "Door", "What", "Web", "Outcome"))
+    for entry in entries:
+        when, what = f"{entry.at.astimezone():%Y-%m-%d %H:%M:%S}", f"{entry.action}, {entry.scope}"
+        outcome = f"{entry.outcome}, {entry.seconds:.1f} s"
+        click.echo(_escaped(_RECORD.format(when, entry.door, what, _went_to(entry), outcome)))
+        for line in _details(entry):
+            click.echo(f"    {_escaped(line)}")
+
+
+def _went_to(entry: Entry) -> str:
+    if entry.web is None:
+        return "not asked" if entry.web_allowed else "closed"
+    pages = "no answer" if entry.web.results is None else _count(entry.web.results, "page")
+    return f"{entry.web.provider}: {pages}"
+
+
+def _details(entry: Entry) -> Iterator[str]:
+    question = entry.question or ""
+    asked = question[:_HASH_SHOWN] if question.startswith("hmac:") else _snippet(question)
+    if told := ", ".join(filter(None, (entry.model, asked))):
+        yield told
+    yield from entry.notes[:SHOWN_PATHS]
+    if len(entry.notes) > SHOWN_PATHS:
+        yield f"… and {len(entry.notes) - SHOWN_PATHS} more; --json names them."
