@@ -13,8 +13,11 @@ from typing import Any, Literal, TypeVar, assert_never
 import structlog
 
 from vault_ask.answering.ask import AskVault, Generators
-from vault_ask.answering.ports import Generator, Turn
+from vault_ask.answering.conversation import Turn
+from vault_ask.answering.coverage import thresholds_for
+from vault_ask.answering.ports import Generator
 from vault_ask.answering.searching import search_response
+from vault_ask.audit import AuditLog, Door, Record
 from vault_ask.bulletin import Bulletin
 from vault_ask.errors import IndexBusy, IndexDamaged, ModelError, NoIndex, VaultAskError
 from vault_ask.index.embedding import Embedder, space_changed
@@ -32,13 +35,14 @@ from vault_ask.notes.sensitivity import Rules
 from vault_ask.providers.embedded import EmbeddedEmbedder
 from vault_ask.providers.extractive import ExtractiveGenerator
 from vault_ask.providers.litellm_models import LitellmGenerator
+from vault_ask.providers.web import make_web
 from vault_ask.retrieval.hits import Retrieved, S
 from vault_ask.retrieval.retriever import Retriever
 from vault_ask.scope import OpenScope, PrivateScope, Question, Scope, Sensitivity
 from vault_ask.settings import Settings
 from vault_ask.sources.filesystem import FolderSource
 from vault_ask.sources.port import SourceState, VaultSource
-from vault_ask.wire import AnswerEvent, GenerationStatus, IndexEvent, SearchResponse, StatusResponse
+from vault_ask.wire import AnswerEvent, GenerationStatus, IndexEvent, SearchResponse, StatusResponse, WebStatus
 
 log = structlog.get_logger()
 
@@ -82,7 +86,9 @@ def make_source(settings: Settings) -> VaultSource:
 
 def make_rules(settings: Settings) -> Rules:
     """Compile the owner's sensitivity rules. Raises ConfigError for a pattern that cannot be read."""
-    return Rules.compile(settings.sensitivity.personal_paths, settings.sensitivity.frontmatter_key)
+    said = settings.sensitivity
+    default = Sensitivity[said.default.upper()]
+    return Rules.compile(said.personal_paths, said.frontmatter_key, personal_tags=said.personal_tags, default=default)
 
 
 def make_tools(settings: Settings, embedder: Embedder | None) -> Tools:
@@ -106,6 +112,8 @@ class Library:
         self.index = Index(self.files)
         self.embedder = embedder
         self.retriever = Retriever(embedder=embedder, languages=LanguageDetector(), settings=settings.retrieval)
+        self.web = make_web(settings)
+        self.audit = AuditLog(settings.data / "audit", settings.audit)
         self._searchers = ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="search")
         self._closed = False
         self._rules_kept = False
@@ -151,6 +159,9 @@ class Library:
             vault_name=lambda: self.vault_name,
             settings=self.settings.models,
             personal_to_remote_model=self.settings.sensitivity.personal_to_remote_model,
+            thresholds=thresholds_for(self.settings.embedding.model, self.settings.web.thin_below),
+            web=self.web,
+            record=self._keep_record,
         )
 
     def retrieve(self, question: str, *, scope: S, **how: Any) -> Retrieved[S]:  # noqa: ANN401 - passed through
@@ -161,17 +172,49 @@ class Library:
             return self.retriever.retrieve(view, question, **how)
 
     def answer(
-        self, question: Question, *, scope: Scope, history: tuple[Turn, ...] = (), note: str | None = None
+        self,
+        question: Question,
+        *,
+        scope: Scope,
+        history: tuple[Turn, ...] = (),
+        note: str | None = None,
+        door: Door = "rest",
     ) -> AsyncGenerator[AnswerEvent, None]:
-        """Answer a question as a stream of events."""
-        return self.asking.answer(question, scope=scope, history=history, note=note)
+        """Answer a question as a stream of events, and record it."""
+        return self.asking.answer(question, scope=scope, history=history, note=note, door=door)
 
-    async def search(self, query: str, *, scope: Scope, k: int, arm: str) -> SearchResponse:
+    async def search(self, query: str, *, scope: Scope, k: int, arm: str, door: Door = "rest") -> SearchResponse:
         """Search in a worker thread."""
-        return await self._in_thread(partial(self.search_now, query, scope=scope, k=k, arm=arm))
+        return await self._in_thread(partial(self.search_now, query, scope=scope, k=k, arm=arm, door=door))
 
-    def search_now(self, query: str, *, scope: Scope, k: int, arm: str) -> SearchResponse:
-        """Search in this thread."""
+    def search_now(self, query: str, *, scope: Scope, k: int, arm: str, door: Door = "rest") -> SearchResponse:
+        """Search in this thread, and record it."""
+        started, found = time.monotonic(), None
+        try:
+            found = self._searched(query, scope=scope, k=k, arm=arm)
+            return found
+        finally:
+            hits = found.hits if found else ()
+            self._keep_record(
+                Record(
+                    door=door,
+                    action="search",
+                    scope=scope,
+                    question=query,
+                    notes=tuple(dict.fromkeys(hit.path for hit in hits)),
+                    model=None,
+                    web=None,
+                    outcome="error:failed" if found is None else "done" if hits else "silent",
+                    seconds=time.monotonic() - started,
+                )
+            )
+
+    def _keep_record(self, record: Record) -> None:
+        """Record what was done. A folder without an index is none of ours: it may be the vault, named by mistake."""
+        if self.files.current.exists():
+            self.audit.write(record)
+
+    def _searched(self, query: str, *, scope: Scope, k: int, arm: str) -> SearchResponse:
         match scope:
             case OpenScope():
                 return search_response(
@@ -251,8 +294,14 @@ class Library:
             retry_in=retry_in,
             model=self.settings.embedding.model,
             generation=self._generation(),
-            warnings=warnings,
+            web=self._web_status(),
+            warnings=(*warnings, *filter(None, [self.audit.trouble])),
         )
+
+    def _web_status(self) -> WebStatus:
+        if self.web is None:
+            return WebStatus(enabled=False, provider=None, keeps_question_home=False)
+        return WebStatus(enabled=True, provider=self.web.name, keeps_question_home=self.web.keeps_question_home)
 
     def _generation(self) -> GenerationStatus:
         configured = self.generators.configured
@@ -357,9 +406,9 @@ class Daemon(Library):
             return replace(found, notices=(*found.notices, NOT_READ_YET))
         if snapshot.phase != "indexing" or not snapshot.total or self._keeper.caught_up:
             return found
-        notice = (
-            f"The vault is still being indexed ({snapshot.done} of {snapshot.total} notes); ask again later for more."
-        )
+        # The figures count every note.
+        figures = "" if isinstance(scope, OpenScope) else f" ({snapshot.done} of {snapshot.total} notes)"
+        notice = f"The vault is still being indexed{figures}; ask again later for more."
         return replace(found, notices=(*found.notices, notice))
 
     def describe(self, ceiling: Sensitivity) -> StatusResponse:

@@ -127,7 +127,7 @@ async def _answer(library: Library, asked: Asked) -> dict[str, Any]:
     text: list[str] = []
     citations: list[dict[str, Any]] = []
     refused = False
-    async for event in library.answer(Question(asked["question"]), scope=PrivateScope()):
+    async for event in library.answer(Question(asked["question"]), scope=PrivateScope(), door="cli"):
         match event:
             case DeltaEvent():
                 text.append(event.text)

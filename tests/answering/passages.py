@@ -1,10 +1,12 @@
 """Hand-made hits and the events of an answer, for whoever tests what happens between them."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from vault_ask.answering.ask import AskVault, Generators
-from vault_ask.answering.ports import Generator, Turn
+from vault_ask.answering.conversation import Turn
+from vault_ask.answering.ports import Generator, WebSearch
+from vault_ask.audit import Record
 from vault_ask.providers.extractive import ExtractiveGenerator
 from vault_ask.retrieval.hits import Hit, Retrieved, S
 from vault_ask.scope import OpenScope, PrivateScope, Question, Scope, Sensitivity
@@ -16,6 +18,7 @@ from vault_ask.wire import (
     ErrorEvent,
     GroundingEvent,
     SourcesEvent,
+    WebEvent,
 )
 
 OPEN, PRIVATE = OpenScope(web_allowed=True), PrivateScope()
@@ -61,16 +64,18 @@ def retrieved(*hits: Hit[S], language: str = "en", closeness: float = 0.6, cover
 class ScriptedRetrieve:
     """Returns the hits that the scope may see; `asked` keeps the questions and scopes."""
 
-    def __init__(self, *hits: Hit[PrivateScope], language: str = "en", closeness: float = 0.6) -> None:
+    def __init__(
+        self, *hits: Hit[PrivateScope], language: str = "en", closeness: float = 0.6, coverage: float = 1.0
+    ) -> None:
         self._hits = hits
         self._language = language
-        self._closeness = closeness
+        self._signals = {"closeness": closeness, "coverage": coverage}
         self.asked: list[tuple[str, Scope, str | None]] = []
 
     async def __call__(self, question: str, *, scope: S, note: str | None) -> Retrieved[S]:
         self.asked.append((question, scope, note))
         visible = [h for h in self._hits if h.sensitivity <= scope.ceiling]
-        return retrieved(*visible, language=self._language, closeness=self._closeness)  # type: ignore[arg-type]
+        return retrieved(*visible, language=self._language, **self._signals)  # type: ignore[arg-type]
 
 
 def vault_of(
@@ -79,14 +84,19 @@ def vault_of(
     *,
     personal: Generator | None = None,
     to_remote: bool = False,
+    web: WebSearch | None = None,
+    quotes: Generator | None = None,
+    record: Callable[[Record], None] = lambda _record: None,
     **settings: float,
 ) -> AskVault:
     return AskVault(
         retrieve=retrieve,
-        generators=Generators(configured, personal, ExtractiveGenerator(embedder=None)),
+        generators=Generators(configured, personal, quotes or ExtractiveGenerator(embedder=None)),
         vault_name=lambda: "My vault",
         settings=ModelSettings(**settings),  # type: ignore[arg-type]
         personal_to_remote_model=to_remote,
+        web=web,
+        record=record,
     )
 
 
@@ -102,7 +112,8 @@ def ask(
 
 
 def text_of(events: Sequence[AnswerEvent]) -> str:
-    return "".join(event.text for event in events if isinstance(event, DeltaEvent))
+    """The vault's part."""
+    return "".join(event.text for event in events if isinstance(event, DeltaEvent) and event.part == "vault")
 
 
 def sources_of(events: Sequence[AnswerEvent]) -> SourcesEvent:
@@ -112,6 +123,11 @@ def sources_of(events: Sequence[AnswerEvent]) -> SourcesEvent:
 
 def grounding_of(events: Sequence[AnswerEvent]) -> GroundingEvent:
     (event,) = (e for e in events if isinstance(e, GroundingEvent))
+    return event
+
+
+def web_of(events: Sequence[AnswerEvent]) -> WebEvent:
+    (event,) = (e for e in events if isinstance(e, WebEvent))
     return event
 
 

@@ -15,7 +15,8 @@ from answering.passages import (
     vault_of,
 )
 from fakes import ScriptedGenerator
-from vault_ask.answering.ports import CutShort, Quoted, Turn, Window
+from vault_ask.answering.conversation import Turn
+from vault_ask.answering.ports import CutShort, Quoted, Window
 from vault_ask.errors import ModelBusy, ModelRefused, ModelUnreachable
 from vault_ask.scope import OpenScope, Question, Sensitivity
 from vault_ask.wire import DeltaEvent, DoneEvent, ErrorEvent

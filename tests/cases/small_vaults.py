@@ -9,7 +9,8 @@ from cli.commands import write
 from fakes import HashEmbedder
 from vault_ask.answering.ask import Generators
 from vault_ask.answering.collect import collect
-from vault_ask.answering.ports import Generator, Turn
+from vault_ask.answering.conversation import Turn
+from vault_ask.answering.ports import Generator
 from vault_ask.app import Library, make_tools
 from vault_ask.index.embedding import Embedder
 from vault_ask.index.files import IndexFiles

@@ -14,7 +14,13 @@ from vault_ask.settings import SECRETS, Settings, load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config.yaml"
-IN_THE_ENVIRONMENT: dict[str, Any] = {"api_token": True, "vault": {"couchdb": {"password", "passphrase"}}}
+IN_THE_ENVIRONMENT: dict[str, Any] = {
+    "api_token": True,
+    "admin_api_key": True,
+    "tavily_api_key": True,
+    "brave_api_key": True,
+    "vault": {"couchdb": {"password", "passphrase"}},
+}
 THE_SAMPLE_VAULTS = {"vault.path": "tests/vaults/sample", "sensitivity.personal_paths": ["Personal/**"]}
 
 

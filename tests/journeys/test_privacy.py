@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from journeys.houses import OPEN, PRIVATE, House, ask, by_words, embedded, found, settings_for, status
-from vault_ask.answering.ports import Turn
+from vault_ask.answering.conversation import Turn
 from vault_ask.app import Daemon
 from vault_ask.errors import ModelUnreachable
 from vault_ask.ingest import follower as follower_module

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
+from vault_ask.retrieval.nearness import Nearness
 from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
 
 S = TypeVar("S", OpenScope, PrivateScope)
@@ -37,8 +38,9 @@ class Retrieved(Generic[S]):
 
     `idf` maps each word of the question, folded, to its inverse document frequency in this vault (0 for words that
     are pruned as common). `closeness` and `coverage` are of the best passages: how far the cosine lies above the
-    vault's mean for this question, and the share of the question's idf mass found in their text. `notices` are
-    sentences about arms that could not take part.
+    vault's mean for this question, and the share of the question's idf mass found in their text. `covered` is that
+    share for whatever candidate holds most of it, `nearness` is None where vectors took no part, and `chunks` is how
+    many passages there were to find. `notices` are sentences about arms that could not take part.
     """
 
     hits: tuple[Hit[S], ...]
@@ -46,4 +48,7 @@ class Retrieved(Generic[S]):
     idf: Mapping[str, float]
     closeness: float
     coverage: float
+    covered: float = 0.0
+    nearness: Nearness | None = None
+    chunks: int = 0
     notices: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from vault_ask.index.view import Passage, VaultView
 from vault_ask.notes.language import LanguageDetector
 from vault_ask.retrieval.fusion import Evidence, blend, confidence, reciprocal_rank_fusion
 from vault_ask.retrieval.hits import Hit, Provenance, Retrieved
+from vault_ask.retrieval.nearness import ALIKE, AT_HAND, Asked, Nearness, measure_nearness
 from vault_ask.retrieval.selection import select
 from vault_ask.retrieval.words import Words, is_wordless, read_words
 from vault_ask.scope import OpenScope, PrivateScope
@@ -38,11 +39,16 @@ BEST = 3
 
 @dataclass(frozen=True, slots=True)
 class _Meaning:
-    """The vector arm: the nearest chunks, and the question's centred vector (None when the arm took no part)."""
+    """The vector arm: the nearest chunks, and the question (None when the arm took no part)."""
 
     ranked: list[tuple[int, float]]
-    question: Vector | None
+    asked: Asked | None
     notice: str | None = None
+
+    @property
+    def question(self) -> Vector | None:
+        """The question's centred vector."""
+        return self.asked.centred if self.asked else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +120,9 @@ class Retriever:
             idf=words.idf,
             closeness=1.0 if first else max((c.above_mean for c in chosen[:BEST]), default=0.0),
             coverage=max((c.evidence.coverage for c in chosen[:BEST]), default=0.0),
+            covered=max((c.evidence.coverage for c in candidates), default=0.0),
+            nearness=AT_HAND if first else self._nearness(view, meaning, candidates),
+            chunks=view.tallies().chunks,
             notices=tuple(notice for notice in (meaning.notice, lexical_notice) if notice),
         )
 
@@ -148,7 +157,24 @@ class Retriever:
         except ModelError as error:
             return _Meaning([], None, f"Found by words alone: {error}")
         centred = view.centring().centre_question(raw, language)
-        return _Meaning(view.nearest(centred, self._settings.vector_k), centred)
+        return _Meaning(view.nearest(centred, self._settings.vector_k), Asked(raw, centred, language))
+
+    def _nearness(self, view: VaultView[S], meaning: _Meaning, candidates: Sequence[_Candidate[S]]) -> Nearness | None:
+        """Measure by meaning; where the passage with most of the question's words has no vector yet, words decide."""
+        evidence = [candidate.evidence for candidate in candidates]
+        best = max(evidence, key=lambda known: (known.coverage, known.z is not None), default=None)
+        if self._embedder is None or meaning.asked is None or best is None or (best.coverage and best.z is None):
+            return None
+        languages = {candidate.passage.chunk: candidate.passage.language for candidate in candidates}
+        nearest = [chunk for chunk, _ in meaning.ranked[:ALIKE] if chunk in languages]
+        vectors = view.centred_vectors(nearest)
+        return measure_nearness(
+            meaning.asked,
+            [(vectors[chunk], languages[chunk]) for chunk in nearest if chunk in vectors],
+            deviations=max(known.z or 0.0 for known in evidence),
+            centring=view.centring(),
+            priors=self._embedder.priors(),
+        )
 
     def _candidates(self, view: VaultView[S], words: Words, gathered: _Gathered, arm: Arm) -> list[_Candidate[S]]:
         lexical, meaning = gathered.lexical, gathered.meaning
