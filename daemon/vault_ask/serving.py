@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 import uvicorn
+from pydantic import SecretStr
 
-from vault_ask.adapters.auth import check_bind
+from vault_ask.adapters.auth import check_bind, check_keys
 from vault_ask.adapters.http import make_http, uvicorn_options
 from vault_ask.app import Daemon, make_embedder
 from vault_ask.errors import ConfigError
@@ -23,14 +24,16 @@ def serve(settings: Settings, *, rebuild: bool, tell: Callable[[str], None]) -> 
 
     Raises ConfigError, KeyNotSet, IndexBusy before anything is served.
     """
-    token = settings.api_token.get_secret_value() if settings.api_token else None
+    token, admin_key = _revealed(settings.api_token), _revealed(settings.admin_api_key)
     check_bind(settings.server, token)
+    check_keys(token, admin_key)
     daemon = Daemon(settings, make_embedder(settings, tell=tell))
     app = make_http(
         daemon,
         server=settings.server,
         ceiling=Sensitivity[settings.adapters.rest.ceiling.upper()],
         token=token,
+        admin_key=admin_key,
     )
     with _listening(settings.server) as listener, _ending_in_order():
         code: int | str | None = 0
@@ -43,6 +46,10 @@ def serve(settings: Settings, *, rebuild: bool, tell: Callable[[str], None]) -> 
         finally:
             daemon.stop()
     return code if isinstance(code, int) else 0
+
+
+def _revealed(secret: SecretStr | None) -> str | None:
+    return secret.get_secret_value() if secret else None
 
 
 def leave(code: int) -> NoReturn:

@@ -10,7 +10,7 @@ import httpx
 import uvicorn
 
 from vault_ask.adapters.http import Doors, make_http, uvicorn_options
-from vault_ask.answering.ports import Turn
+from vault_ask.answering.conversation import Turn
 from vault_ask.bulletin import Bulletin
 from vault_ask.scope import Question, Scope, Sensitivity
 from vault_ask.settings import ServerSettings
@@ -32,6 +32,7 @@ from vault_ask.wire import (
     SourcesEvent,
     StatusResponse,
     VaultStatus,
+    WebStatus,
 )
 
 PATIENCE = 5.0
@@ -113,6 +114,7 @@ STATUS = StatusResponse(
         rebuild_needed=None,
     ),
     generation=GenerationStatus(generator="extractive", local=True, offered=()),
+    web=WebStatus(enabled=False, provider=None, keeps_question_home=False),
     problems=(),
     problem_count=0,
     rules={},
@@ -150,6 +152,7 @@ class ScriptedDoors:
     state: StatusResponse = STATUS
     search_error: Exception | None = None
     events_error: Exception | None = None
+    told: list[Sensitivity] = field(default_factory=list)
     followed: list[Sensitivity] = field(default_factory=list)
     following: int = 0
     presented: int = 0
@@ -239,7 +242,7 @@ class ScriptedDoors:
         return SearchResponse(hits=(hit,) if query.strip() else (), notices=(), seconds=0.01)
 
     async def status(self, ceiling: Sensitivity) -> StatusResponse:
-        del ceiling
+        self.told.append(ceiling)
         return self.state
 
     def become(self, state: StatusResponse) -> None:
@@ -297,6 +300,7 @@ def now_at(
 
 
 TOKEN = "correct-horse-battery-staple"
+ADMIN_KEY = "the-owner-alone-knows-this"
 
 
 @contextmanager
@@ -304,12 +308,13 @@ def serving(
     doors: Doors,
     *,
     token: str | None = None,
+    admin_key: str | None = None,
     server: ServerSettings | None = None,
     ceiling: Sensitivity = Sensitivity.PERSONAL,
 ) -> Iterator[httpx.URL]:
     """Serve the real application with a real server on a free port."""
     settings = (server or ServerSettings()).model_copy(update={"port": 0})
-    app = make_http(doors, server=settings, ceiling=ceiling, token=token)
+    app = make_http(doors, server=settings, ceiling=ceiling, token=token, admin_key=admin_key)
     running = uvicorn.Server(uvicorn.Config(app, **uvicorn_options(settings)))
     thread = threading.Thread(target=running.run, daemon=True)
     thread.start()

@@ -1,7 +1,7 @@
 import pytest
 
-from vault_ask.adapters.auth import SESSION_SECONDS, Keys, Throttle, check_bind
-from vault_ask.errors import KeyNotSet
+from vault_ask.adapters.auth import SESSION_SECONDS, Holder, Keys, Throttle, check_bind, check_keys, usable
+from vault_ask.errors import ConfigError, KeyNotSet
 from vault_ask.settings import ServerSettings
 
 
@@ -24,30 +24,61 @@ def test_other_machines_are_not_served_without_a_token(host: str, token: str | N
 
 def test_a_session_opens_until_it_expires_and_only_under_its_token() -> None:
     clock = Clock()
-    keys = Keys("secret", clock)
-    cookie = keys.session()
-    assert keys.opens_session(cookie)
-    assert not Keys("other", clock).opens_session(cookie)
-    assert not Keys(None, clock).opens_session(cookie)
+    keys = Keys("secret", clock=clock)
+    cookie = keys.session(Holder.CALLER)
+    assert keys.whose_session(cookie) is Holder.CALLER
+    assert Keys("other", clock=clock).whose_session(cookie) is None
+    assert Keys(None, clock=clock).whose_session(cookie) is None
     clock.now += SESSION_SECONDS + 1
-    assert not keys.opens_session(cookie)
+    assert keys.whose_session(cookie) is None
+
+
+def test_a_session_gives_the_right_it_was_traded_for_and_ends_with_that_secret() -> None:
+    keys = Keys("secret", "owners", Clock())
+    callers, owners = keys.session(Holder.CALLER), keys.session(Holder.OWNER)
+    assert (keys.whose_session(callers), keys.whose_session(owners)) == (Holder.CALLER, Holder.OWNER)
+    new_key, new_token = Keys("secret", "new", Clock()), Keys("new", "owners", Clock())
+    assert (new_key.whose_session(callers), new_key.whose_session(owners)) == (Holder.CALLER, None)
+    assert (new_token.whose_session(callers), new_token.whose_session(owners)) == (None, Holder.OWNER)
+    assert Keys("owners", "secret", Clock()).whose_session(callers) is None
 
 
 def test_a_cookie_does_not_hold_the_token_and_cannot_be_prolonged() -> None:
-    keys = Keys("secret", Clock())
-    expiry, signature = keys.session().split(".")
+    keys = Keys("secret", clock=Clock())
+    expiry, signature = keys.session(Holder.CALLER).split(".")
     assert "secret" not in signature
-    assert not keys.opens_session(f"{int(expiry) + 1}.{signature}")
+    assert keys.whose_session(f"{int(expiry) + 1}.{signature}") is None
+    assert keys.whose_session(f"{expiry}.{signature}") is Holder.CALLER
 
 
 @pytest.mark.parametrize("cookie", ["", ".", "x.y", "99999999999.", "é.é", "9" * 9000 + ".0", "secret"])
 def test_a_made_up_cookie_opens_nothing(cookie: str) -> None:
-    assert not Keys("secret").opens_session(cookie)
+    assert Keys("secret", "owners").whose_session(cookie) is None
 
 
-def test_without_a_token_nothing_offered_opens() -> None:
-    assert not Keys(None).opens("")
-    assert not Keys(None).opens("None")
+def test_a_secret_that_is_not_set_is_nobodys() -> None:
+    for offered in ("", "None"):
+        assert Keys(None).whose(offered) is None
+        assert Keys("secret").whose(offered) is None
+        assert Keys(None, "owners").whose(offered) is None
+    assert Keys("secret").whose("secret") is Holder.CALLER
+    assert Keys(None, "owners").whose("owners") is Holder.OWNER
+    assert (Keys(None).exist, Keys("secret").exist, Keys(None, "owners").exist) == (False, True, True)
+
+
+@pytest.mark.parametrize("blank", [None, "", " \t\n"])
+def test_blank_secrets_are_none_and_need_not_differ(blank: str | None) -> None:
+    assert usable(blank) is None
+    check_keys(blank, blank)
+    check_keys("secret", blank)
+
+
+@pytest.mark.parametrize("key", ["secret", " secret\n"])
+def test_one_word_for_token_and_owners_key_is_refused_without_naming_it(key: str) -> None:
+    with pytest.raises(ConfigError, match="VAULTASK_API_TOKEN and VAULTASK_ADMIN_API_KEY are the same") as refused:
+        check_keys("secret", key)
+    assert "secret" not in str(refused.value)
+    check_keys("secret", f"{key}s")
 
 
 def test_guessing_makes_the_guesser_wait_longer_and_longer() -> None:

@@ -23,10 +23,19 @@ from adapters.doors import (
     source,
     sources_event,
 )
-from vault_ask.answering.ports import Turn
+from vault_ask.answering.conversation import Turn
 from vault_ask.errors import IndexBusy
 from vault_ask.scope import OpenScope, PrivateScope
-from vault_ask.wire import DeltaEvent, DoneEvent, ErrorEvent, IndexProgress, SourcesEvent, WebEvent, WebResult
+from vault_ask.wire import (
+    DeltaEvent,
+    DoneEvent,
+    ErrorEvent,
+    IndexProgress,
+    SourcesEvent,
+    WebEvent,
+    WebResult,
+    WebStatus,
+)
 
 # The names scripts/test looks for; without any of them it leaves these tests out, and does not pass in CI.
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "chromium")
@@ -42,11 +51,55 @@ FLAGS = [
     "--disable-sync",
 ]
 EVIL = '<img src=x onerror="window.PWN=1"><script>window.PWN=2</script><svg/onload=window.PWN=3>'
+EVIL_ADDRESSES = (
+    "javascript:window.PWN=8",
+    " JavaScript:window.PWN=8",
+    f"data:text/html,{EVIL}",
+    "//evil.example/",
+    "obsidian://open?vault=Sample&file=Rent",
+    "https://bank.example@evil.example/",
+    "https://user:word@evil.example/",
+    "vbscript:x",
+    "file:///etc/passwd",
+    "blob:https://evil.example/1",
+    "",
+    "https://example.org/",
+)
 ANSWER = "Rent is **9200** from May [1], Jonas pays a third [1, 2] and nobody knows why [7].\n\n- one\n- two\n"
 STEPS = (sources_event(RENT), STEP, DeltaEvent(text="Rent is "), STEP, DeltaEvent(text="9200 [1]."), STEP, *SIMPLE[3:])
 LOST = ErrorEvent(code="model_unreachable", message="The model went away. Start it and ask again.", retry=True)
 CITED = (RENT, source(2, "People/Jonas.md", "Jonas", "Jonas pays a third."))
+LITTLE = "Your notes say little on this, so the web was asked."
+PAGES = (
+    WebResult(n=1, title="Storing potatoes", url="https://garden.example.org/a?b=1", snippet="Keep them dark."),
+    WebResult(n=2, title="Lagern", url="https://xn--grten-hra.example:8443/", snippet="Dunkel und kühl."),
+)
+WORDED = "Keep them **dark** [1, 2], not cold [9]. See [[Rent]], [all](https://evil.example/) ![x](https://evil.example/p).\n"
+FROM_WEB = WebEvent(results=PAGES, provider="DuckDuckGo", message=LITTLE)
 SCRIPTS = {
+    "web": (*SIMPLE[:4], FROM_WEB, DeltaEvent(text="# Web\n\n", part="web"), DeltaEvent(text=WORDED, part="web"), DONE),
+    "web in steps": (
+        *SIMPLE[:4],
+        STEP,
+        FROM_WEB,
+        DeltaEvent(text="Keep them ", part="web"),
+        STEP,
+        DeltaEvent(text="dark [1].", part="web"),
+        DONE,
+    ),
+    "web fails": (*SIMPLE[:4], FROM_WEB, DeltaEvent(text="Keep", part="web"), LOST),
+    "web gave nothing": (
+        *SIMPLE[:4],
+        WebEvent(results=(), provider="DuckDuckGo", message="DuckDuckGo did not answer within 6 seconds."),
+        DONE,
+    ),
+    "silent, then web": (
+        sources_event(source(1, "Moon.md", "Moon", "A pale moon."), silent=True),
+        DeltaEvent(text="Your notes say nothing about this."),
+        grounding_event(refused=True),
+        FROM_WEB,
+        DONE,
+    ),
     "cited": (
         sources_event(*CITED, source(3, "Spare.md", "Spare", "Not used.")),
         DeltaEvent(text=ANSWER),
@@ -88,12 +141,17 @@ SCRIPTS = {
         ),
         DeltaEvent(text="==harvest== <javascript:window.PWN=6> unfinished <img src=x onerror=window.PWN=7 "),
         WebEvent(
-            results=(
-                WebResult(title=EVIL, url="javascript:window.PWN=8", snippet=EVIL),
-                WebResult(title="fine", url="https://example.org/", snippet=EVIL),
+            results=tuple(
+                WebResult(n=n, title=EVIL, url=url, snippet=EVIL) for n, url in enumerate(EVIL_ADDRESSES, start=1)
             ),
             provider=EVIL,
             message=EVIL,
+        ),
+        DeltaEvent(text=f"{EVIL} [1] [2, 3] [4] [5] [6] [7] [8] [9] [10] [11] [12]\n\n", part="web"),
+        DeltaEvent(
+            text=f"# {EVIL}\n\n> {EVIL} [[Rent]]\n\n- {EVIL}\n\n```\n{EVIL}\n```\n\n[a](javascript:window.PWN=9) "
+            "[[obsidian://open?vault=v|b]] [c](obsidian://open?vault=v) <https://evil.example/> ![d](https://evil.example/)",
+            part="web",
         ),
         ErrorEvent(code="x", message=EVIL, retry=True),
     ),
@@ -308,12 +366,17 @@ def test_markup_from_anywhere_is_shown_as_text(page: Page) -> None:
     expect(turn.locator(".question")).to_have_text(EVIL)
     expect(turn.locator(".answer pre")).to_have_text(EVIL)
     expect(turn.locator(".answer mark")).to_have_text("harvest")
-    turn.locator(".cite").click()
+    turn.locator(".answer .cite").click()
     expect(page.locator("#peek .quote")).to_have_text(EVIL)
     expect(page.locator("#peek .title")).to_have_text(EVIL)
     assert page.locator("#peek a").count() == 0
-    hrefs = page.eval_on_selector_all(".turn a", "links => links.map((link) => link.href)")
-    assert hrefs == ["https://example.org/"]
+    expect(turn.locator(".web h3")).to_have_text(f"From the web ({EVIL})")
+    expect(turn.locator(".web .prose")).to_contain_text("[10] [11] 12")
+    expect(turn.locator(".pages li")).to_have_count(len(EVIL_ADDRESSES))
+    expect(turn.locator(".pages .title")).to_have_text([EVIL] * len(EVIL_ADDRESSES))
+    expect(turn.locator(".pages p").last).to_have_text(EVIL)
+    hrefs = page.eval_on_selector_all(".turn a", "links => links.map((link) => [link.textContent, link.href])")
+    assert hrefs == [["12", "https://example.org/"], [EVIL, "https://example.org/"]]
     assert page.evaluate("document.querySelectorAll('.turn img, .turn script, #peek img').length") == 0
     assert page.evaluate("window.PWN") is None
 
@@ -339,7 +402,155 @@ def test_personal_notes_take_part_only_when_switched_on_and_it_shows(page: Page,
     ask(page, "cited")
     expect(page.locator(last(".sources h3"))).to_have_text("Sources")
     assert [asked.scope for asked in doors.asked] == [PrivateScope(), OpenScope(web_allowed=True)]
-    assert doors.asked[1].history == (Turn(role="user", text="private"),)
+    assert doors.asked[1].history == (Turn(role="user", text="private", personal=True),)
+
+
+@pytest.mark.parametrize(
+    ("home", "provider", "where"), [(False, "DuckDuckGo", "DuckDuckGo"), (True, "SearXNG", "your own search server")]
+)
+def test_beside_the_switch_stands_where_the_typed_words_may_go(
+    page: Page, doors: ScriptedDoors, *, home: bool, provider: str, where: str
+) -> None:
+    web = WebStatus(enabled=True, provider=provider, keeps_question_home=home)
+    doors.state = STATUS.model_copy(update={"web": web})
+    page.reload()
+    consequence = page.locator("#consequence")
+    expect(consequence).to_have_text(f"Only open notes. Where they say little, your typed words go to {where}.")
+    page.check("#personal")
+    expect(consequence).to_have_text("Personal notes join; the web stays out.")
+    assert page.get_by_role("switch", name="Personal notes join; the web stays out.").is_checked()
+
+
+def test_as_long_as_the_daemon_has_not_told_nothing_is_promised(page: Page) -> None:
+    page.route("**/api/status", lambda route: route.fulfill(status=503, json={"code": "x", "message": "No index."}))
+    page.reload()
+    expect(page.locator("#facts")).to_have_text("No index.")
+    expect(page.locator("#consequence")).to_have_text("Only open notes.")
+
+
+def test_the_webs_part_stands_under_its_own_heading_below_the_whole_of_the_vaults(page: Page) -> None:
+    ask(page, "web")
+    web = page.get_by_role("region", name="From the web (DuckDuckGo)")
+    expect(web.locator(".message")).to_have_text(LITTLE)
+    expect(web.locator("h4")).to_have_text("Web")
+    expect(web.locator(".prose p")).to_have_text(
+        "Keep them dark\u00a012, not cold\u00a0[9]. See [[Rent]], [all](https://evil.example/) ![x](https://evil.example/p).",
+        use_inner_text=True,
+    )
+    expect(web.locator(".pages")).to_contain_text("garden.example.org")
+    expect(web.locator(".pages .path")).to_have_text(["garden.example.org", "xn--grten-hra.example:8443"])
+    expect(web.locator(".pages p")).to_have_text(["Keep them dark.", "Dunkel und kühl."])
+    expect(page.locator(last(".answer"))).to_have_text(re.compile(r"^Rent is 9200 from May\.\s1$"))
+    parts = page.eval_on_selector_all(last("> :not(:empty)"), "parts => parts.map((part) => part.className)")
+    assert parts == ["question", "tags", "answer prose", "sources", "web", "foot"]
+
+
+def test_the_links_of_the_webs_part_tell_a_page_nothing_and_lead_to_the_results_alone(page: Page) -> None:
+    ask(page, "web")
+    expect(page.locator(last(".foot"))).to_contain_text("0.4 s")
+    links = page.locator(last(".web a"))
+    urls = [page_.url for page_ in PAGES]
+    assert links.evaluate_all("links => links.map((link) => link.href)") == urls * 2
+    told = links.evaluate_all("links => links.map((l) => [l.rel, l.referrerPolicy, l.target].join())")
+    assert set(told) == {"noopener noreferrer nofollow,no-referrer,_blank"}
+    chip = page.get_by_role("link", name="Web page 1: Storing potatoes, garden.example.org")
+    expect(chip).to_have_text("1")
+    chip.focus()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Web page 2: Lagern, xn--grten-hra.example:8443")).to_be_focused()
+    assert page.locator(last(".web .link")).count() == 0
+
+
+def test_the_webs_part_grows_below_sources_that_stand_already(page: Page, doors: ScriptedDoors) -> None:
+    web = WebStatus(enabled=True, provider="DuckDuckGo", keeps_question_home=False)
+    doors.become(STATUS.model_copy(update={"web": web}))
+    page.reload()
+    expect(page.locator("#consequence")).to_contain_text("DuckDuckGo")
+    ask(page, "web in steps")
+    expect(page.locator(last(".state"))).to_have_text("Asking DuckDuckGo")
+    doors.go()
+    expect(page.locator(last(".web .prose"))).to_have_text("Keep them")
+    expect(page.locator(last(".sources .title"))).to_have_text("Rent")
+    expect(page.locator(last(".pages li"))).to_have_count(2)
+    expect(page.locator(last(".web + .state"))).to_be_visible()
+    doors.go()
+    expect(page.locator(last(".web .prose"))).to_have_text(re.compile(r"^Keep them dark\s1\.$"))
+    expect(page.locator("#live")).to_have_text("Done. 1 source. From the web: 2 pages.")
+
+
+def test_stopped_within_the_webs_part_the_vaults_part_is_told_to_be_complete(page: Page, doors: ScriptedDoors) -> None:
+    ask(page, "web in steps")
+    doors.go()
+    expect(page.locator(last(".web .prose"))).to_have_text("Keep them")
+    page.click("#stop")
+    doors.wait_until(lambda d: d.running == 0)
+    expect(page.locator(last(".web + .stopped"))).to_contain_text(
+        "Stopped. The part from your notes is complete, the part from the web is not."
+    )
+    expect(page.locator(last(".sources h3"))).to_have_text("Sources")
+    doors.scripts["web in steps"] = SIMPLE
+    page.click(last(".retry"))
+    expect(page.locator(last(".sources h3"))).to_have_text("Sources")
+    expect(page.locator(last(".web"))).to_be_hidden()
+
+
+def test_stopped_before_the_web_answered_nothing_is_called_incomplete(page: Page, doors: ScriptedDoors) -> None:
+    ask(page, "web in steps")
+    expect(page.locator(last(".answer"))).to_contain_text("from May.")
+    doors.wait_until(lambda d: d.running == 1)
+    page.click("#stop")
+    expect(page.locator(last(".stopped .words"))).to_have_text("Stopped. The part from your notes is complete.")
+
+
+def test_a_model_that_fails_in_the_webs_part_takes_nothing_from_the_vaults(page: Page) -> None:
+    ask(page, "web fails")
+    expect(page.locator(last(".web + .failed .words"))).to_have_text(
+        f"{LOST.message} The part from your notes is complete, the part from the web is not."
+    )
+    expect(page.locator(last(".sources h3"))).to_have_text("Sources")
+    expect(page.locator(last(".web .prose"))).to_have_text("Keep")
+
+
+def test_a_web_that_gave_nothing_is_a_sentence_and_no_list(page: Page) -> None:
+    ask(page, "web gave nothing")
+    expect(page.get_by_role("region", name="From the web")).to_have_text(
+        "From the web (DuckDuckGo)DuckDuckGo did not answer within 6 seconds."
+    )
+    expect(page.locator(last(".failed"))).to_have_count(0)
+    expect(page.locator(last(".pages"))).to_have_count(0)
+
+
+def test_a_silent_vault_is_said_first_and_the_web_after_it(page: Page) -> None:
+    ask(page, "silent, then web")
+    expect(page.locator(last(".answer"))).to_have_text("Your notes say nothing about this.")
+    expect(page.locator(last(".web"))).to_contain_text("Storing potatoes")
+    assert page.locator(last(".answer ~ .web")).count() == 1
+    expect(page.locator("#live")).to_have_text("Done. Your notes say nothing about this. From the web: 2 pages.")
+
+
+def test_a_follow_up_repeats_no_word_of_the_web_and_marks_what_was_asked_of_personal_notes(
+    page: Page, doors: ScriptedDoors
+) -> None:
+    page.check("#personal")
+    doors.scripts["private"] = tuple(event for event in doors.scripts["private"] if event is not STEP)
+    ask(page, "private")
+    expect(page.locator("#send")).to_be_visible()
+    ask(page, "web")
+    expect(page.locator(last(".foot"))).to_contain_text("0.4 s")
+    page.uncheck("#personal")
+    ask(page, "web")
+    expect(page.locator(last(".foot"))).to_contain_text("0.4 s")
+    ask(page, "cited")
+    expect(page.locator(last(".sources h3"))).to_have_text("Sources")
+    vaults = "Rent is 9200 from May. [1]"
+    private = (Turn(role="user", text="private", personal=True), Turn(role="user", text="web", personal=True))
+    assert doors.asked[1].history == (private[0], Turn(role="assistant", text="secret", personal=True))
+    assert doors.asked[3].history == (
+        *private,
+        Turn(role="assistant", text=vaults, personal=True),
+        Turn(role="user", text="web"),
+        Turn(role="assistant", text=vaults),
+    )
 
 
 def test_a_follow_up_carries_what_was_said_and_a_new_question_does_not(page: Page, doors: ScriptedDoors) -> None:

@@ -12,10 +12,10 @@ from vault_ask import errors
 from vault_ask.adapters.http import make_http
 from vault_ask.adapters.rest import prefers_json
 from vault_ask.adapters.sse import event_stream
-from vault_ask.answering.ports import Turn
+from vault_ask.answering.conversation import Turn
 from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
 from vault_ask.settings import ServerSettings
-from vault_ask.wire import AnswerEvent, AskResponse, DeltaEvent, ErrorEvent, WebEvent
+from vault_ask.wire import AnswerEvent, AskResponse, DeltaEvent, ErrorEvent, WebEvent, WebResult
 
 pytestmark = pytest.mark.anyio
 JSON = {"Accept": "application/json"}
@@ -117,10 +117,10 @@ async def test_personal_notes_and_the_web_together_are_refused(http: httpx.Async
 async def test_history_and_note_reach_the_house_as_they_were_sent(
     http: httpx.AsyncClient, doors: ScriptedDoors
 ) -> None:
-    history = [{"role": "user", "text": "Ränta?"}, {"role": "assistant", "text": "家賃"}]
+    history = [{"role": "user", "text": "Ränta?", "personal": True}, {"role": "assistant", "text": "家賃"}]
     await http.post("/api/ask", json={"question": "och nu?", "history": history, "note": "A/B.md"})
     asked = doors.asked[0]
-    assert asked.history == (Turn(role="user", text="Ränta?"), Turn(role="assistant", text="家賃"))
+    assert asked.history == (Turn(role="user", text="Ränta?", personal=True), Turn(role="assistant", text="家賃"))
     assert (asked.question, asked.note) == ("och nu?", "A/B.md")
 
 
@@ -206,21 +206,26 @@ async def test_even_at_debug_level_no_log_holds_question_or_answer(
     assert "CANARY-8" not in told
 
 
-async def test_the_web_event_travels_and_stays_out_of_plain_answers(
+async def test_the_webs_part_travels_after_the_vaults_and_stays_apart_in_plain_answers(
     http: httpx.AsyncClient, doors: ScriptedDoors
 ) -> None:
-    doors.script = (SIMPLE[0], WebEvent(results=(), provider="none", message="Nothing."), *SIMPLE[1:])
+    page = WebResult(n=1, title="Rents", url="https://example.org/", snippet="They rise.")
+    web = WebEvent(results=(page,), provider="DuckDuckGo", message="Your notes say little.")
+    doors.script = (*SIMPLE[:4], web, DeltaEvent(text="They rise [1].", part="web"), DONE)
     stream = await http.post("/api/ask", json={"question": "q"})
-    plain = await http.post("/api/ask", json={"question": "q"}, headers=JSON)
-    assert events(stream.text)[1][0] == "web"
-    assert plain.json()["answer"] == "Rent is 9200 from May. [1]"
+    plain = (await http.post("/api/ask", json={"question": "q"}, headers=JSON)).json()
+    told = [(name, data.get("part")) for name, data in events(stream.text)]
+    vaults, webs = ("delta", "vault"), ("delta", "web")
+    assert told == [("sources", None), vaults, vaults, ("grounding", None), ("web", None), webs, ("done", None)]
+    assert plain["answer"] == "Rent is 9200 from May. [1]"
+    assert plain["web"] == {**web.model_dump(mode="json", exclude={"type"}), "answer": "They rise [1]."}
 
 
 async def test_line_ends_inside_text_do_not_break_a_frame(http: httpx.AsyncClient, doors: ScriptedDoors) -> None:
     text = "one\n\nevent: done\r\rtwo\u2028three\u0085 家賃 \x00"
     doors.script = (sources_event(source(1, quote=text)), DeltaEvent(text=text), DONE)
     stream = await http.post("/api/ask", json={"question": "q"})
-    assert events(stream.text)[1] == ("delta", {"type": "delta", "text": text})
+    assert events(stream.text)[1] == ("delta", {"type": "delta", "text": text, "part": "vault"})
 
 
 async def test_a_silent_stretch_is_kept_alive_by_comments() -> None:

@@ -1,7 +1,8 @@
 """Who may come in: tokens, the session cookie of /chat, and a growing wait for those who guess. Fails closed.
 
-Knows one token (from the environment) and compares in constant time. Sessions are not stored: a cookie is an expiry
-signed with the token, so that a new token ends them all, and a cookie that strays tells nobody the token.
+Knows the token and the owner's key (both from the environment) and compares in constant time. Sessions are not stored:
+a cookie is an expiry signed with the secret it was traded for, so that it gives that secret's right and no other, a new
+secret ends them all, and a cookie that strays tells nobody the secret.
 """
 
 import hmac
@@ -9,10 +10,11 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import Enum
 from hashlib import sha256
 
 from vault_ask.adapters.origins import is_loopback
-from vault_ask.errors import KeyNotSet
+from vault_ask.errors import ConfigError, KeyNotSet
 from vault_ask.settings import ServerSettings
 
 COOKIE = "vault_ask_session"
@@ -28,38 +30,69 @@ def check_bind(server: ServerSettings, token: str | None) -> None:
         )
 
 
-def usable(token: str | None) -> str | None:
-    """Give the token without surrounding blanks; an empty one is none."""
-    return (token or "").strip() or None
+def check_keys(token: str | None, admin_key: str | None) -> None:
+    """Refuse one word in both places: whoever may ask would see what is the owner's. Raises ConfigError."""
+    if usable(admin_key) and usable(admin_key) == usable(token):
+        raise ConfigError(
+            "VAULTASK_API_TOKEN and VAULTASK_ADMIN_API_KEY are the same, so everybody who may ask would see what is "
+            "only for you. Make one of them another long random word."
+        )
+
+
+def usable(key: str | None) -> str | None:
+    """Give a token or key without surrounding blanks; an empty one is none."""
+    return (key or "").strip() or None
+
+
+class Holder(Enum):
+    """Whose secret somebody showed."""
+
+    CALLER = "session"
+    OWNER = "owner session"
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The one token, and what can be made of it. Without a token nothing matches."""
+    """The token that lets ask, the owner's key, and what can be made of them. What is not set opens nothing."""
 
     token: str | None
+    admin: str | None = None
     clock: Callable[[], float] = time.time
 
-    def opens(self, offered: str) -> bool:
-        """Compare an offered token with ours in constant time."""
-        return self.token is not None and hmac.compare_digest(_digest(offered), _digest(self.token))
+    @property
+    def exist(self) -> bool:
+        """Whether there is anything to show."""
+        return self.token is not None or self.admin is not None
 
-    def session(self) -> str:
-        """Make a cookie value that lasts SESSION_SECONDS."""
+    def whose(self, offered: str) -> Holder | None:
+        """Tell whose secret was offered. Both are compared, in constant time."""
+        is_owners, is_callers = _same(offered, self.admin), _same(offered, self.token)
+        return Holder.OWNER if is_owners else Holder.CALLER if is_callers else None
+
+    def session(self, holder: Holder) -> str:
+        """Make a cookie value that lasts SESSION_SECONDS and gives the right of the secret it was traded for."""
         expiry = str(int(self.clock()) + SESSION_SECONDS)
-        return f"{expiry}.{self._sign(expiry)}"
+        return f"{expiry}.{self._sign(expiry, holder)}"
 
-    def opens_session(self, cookie: str) -> bool:
-        """Say whether a cookie was signed with the present token and has not expired."""
+    def whose_session(self, cookie: str) -> Holder | None:
+        """Tell with whose present secret a cookie was signed; None for any other, and for one that has expired."""
         expiry, _, signature = cookie.partition(".")
-        if self.token is None:
-            return False
-        ours = hmac.compare_digest(signature.encode(), self._sign(expiry).encode())
-        return ours and int(expiry) > self.clock()
+        for holder in Holder:
+            ours = self._secret(holder) and hmac.compare_digest(signature.encode(), self._sign(expiry, holder).encode())
+            if ours and int(expiry) > self.clock():
+                return holder
+        return None
 
-    def _sign(self, expiry: str) -> str:
-        key = f"vault-ask session {self.token}".encode(errors="surrogateescape")
+    def _secret(self, holder: Holder) -> str | None:
+        return self.admin if holder is Holder.OWNER else self.token
+
+    def _sign(self, expiry: str, holder: Holder) -> str:
+        key = f"vault-ask {holder.value} {self._secret(holder)}".encode(errors="surrogateescape")
         return hmac.new(key, expiry.encode(errors="surrogateescape"), sha256).hexdigest()
+
+
+def _same(offered: str, secret: str | None) -> bool:
+    return secret is not None and hmac.compare_digest(_digest(offered), _digest(secret))
 
 
 def _digest(token: str) -> bytes:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 from typing import Protocol
 
-from vault_ask.answering.ports import Turn
+from vault_ask.answering.conversation import Turn
 from vault_ask.scope import Question, Scope, Sensitivity
 from vault_ask.wire import AnswerEvent, IndexEvent, SearchResponse, StatusResponse
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope as AsgiScope
 
-from vault_ask.adapters.auth import COOKIE, Keys, Throttle
+from vault_ask.adapters.auth import COOKIE, Holder, Keys, Throttle
 from vault_ask.adapters.failures import refusal
 from vault_ask.adapters.origins import OwnHosts, is_loopback, is_own_origin
 from vault_ask.settings import ServerSettings
@@ -22,7 +22,7 @@ SESSION = "/api/session"
 PAGES = frozenset({"/", "/chat"})
 _TOKEN_NAMES = frozenset(
     {"token", "access_token", "api_token", "auth_token", "api_key", "apikey", "api-key", "x-api-key", "auth"}
-    | {"authorization", "bearer", "vaultask_api_token"}
+    | {"authorization", "bearer", "vaultask_api_token", "admin_key", "admin_api_key", "vaultask_admin_api_key"}
 )
 _BODY_METHODS = frozenset({"POST", "PUT", "PATCH"})
 _ALLOWED_METHODS = "GET, POST, OPTIONS"
@@ -63,20 +63,33 @@ class Guard:
             return {}
         return {"Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": "Retry-After"}
 
-    def check_token(self, request: Request, offered: str) -> Response | None:
-        """Refuse a wrong token, and an address that guesses."""
+    def admit(self, request: Request, offered: str) -> Holder | Response:
+        """Tell whose secret was offered; refuse what is nobody's, and an address that guesses."""
         address = request.client.host if request.client else ""
         if wait := ceil(self.throttle.seconds_to_wait(address)):
             return _too_many_attempts(wait)
-        if self.keys.opens(offered):
+        holder = self.keys.whose(offered)
+        if holder is None:
+            self.throttle.failed(address, offered)
+            return _unauthorized(
+                "The token is not right. Use the daemon's VAULTASK_API_TOKEN or VAULTASK_ADMIN_API_KEY."
+            )
+        if holder is Holder.OWNER or self.keys.admin is None:
+            # Who has the token must not guess at the owner's key without end by showing the token in between.
             self.throttle.succeeded(address)
-            return None
-        self.throttle.failed(address, offered)
-        return _unauthorized("The token is not right. Use the one in the daemon's VAULTASK_API_TOKEN.")
+        return holder
 
-    def _refuse_token_in_url(self, request: Request) -> Response | None:
-        query = request.query_params.multi_items()
-        if any(name.casefold() in _TOKEN_NAMES or self.keys.opens(value) for name, value in query):
+    def is_owner(self, request: Request) -> bool:
+        """Say whether a request that was let in showed the owner's key, or a session that this was traded for."""
+        if "authorization" in request.headers:
+            return self.keys.whose(_bearer(request)) is Holder.OWNER
+        return self._session_holder(request) is Holder.OWNER
+
+    @staticmethod
+    def _refuse_token_in_url(request: Request) -> Response | None:
+        """Judge by the names, and by what the request itself shows: compared with ours, it would help a guesser."""
+        query, shown = request.query_params.multi_items(), _bearer(request)
+        if any(name.casefold() in _TOKEN_NAMES or (shown and value == shown) for name, value in query):
             return refusal(
                 HTTPStatus.BAD_REQUEST,
                 "token_in_url",
@@ -125,22 +138,34 @@ class Guard:
         return self._refuse_cookie(request)
 
     def _refuse_without_token(self, request: Request) -> Response | None:
+        """Let this machine in as it comes; a key that is shown nevertheless has to be the owner's."""
+        if self.keys.exist and _bearer(request):
+            return self._refuse_header(request)
         if not self.local:
             return _unauthorized("This daemon has no token yet. Set VAULTASK_API_TOKEN and restart it.")
         return _foreign_origin() if _is_foreign(request) else None
 
     def _refuse_header(self, request: Request) -> Response | None:
-        values = request.headers.getlist("authorization")
-        scheme, _, offered = values[0].partition(" ")
-        if len(values) != 1 or scheme.casefold() != "bearer" or not offered.strip():
-            return _unauthorized("Send the token as `Authorization: Bearer ...`.")
-        return self.check_token(request, offered.strip())
+        if offered := _bearer(request):
+            admitted = self.admit(request, offered)
+            return admitted if isinstance(admitted, Response) else None
+        return _unauthorized("Send the token as `Authorization: Bearer ...`.")
 
     def _refuse_cookie(self, request: Request) -> Response | None:
-        """Let a session in from the daemon's own pages only: other ports of one host share its cookies."""
-        if not _is_foreign(request) and self.keys.opens_session(request.cookies.get(COOKIE, "")):
+        if self._session_holder(request) is not None:
             return None
         return _unauthorized("A token is needed. Send it as `Authorization: Bearer ...`, or sign in at /chat.")
+
+    def _session_holder(self, request: Request) -> Holder | None:
+        """Tell whose session came with one of our own pages: other ports of one host share its cookies."""
+        return None if _is_foreign(request) else self.keys.whose_session(request.cookies.get(COOKIE, ""))
+
+
+def _bearer(request: Request) -> str:
+    """Give what one Authorization header offers as `Bearer ...`; empty for anything else."""
+    values = request.headers.getlist("authorization")
+    scheme, _, offered = values[0].partition(" ") if len(values) == 1 else ("", "", "")
+    return offered.strip() if scheme.casefold() == "bearer" else ""
 
 
 def _is_foreign(request: Request) -> bool:

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from vault_ask import __version__
-from vault_ask.adapters.auth import Keys, check_bind, usable
+from vault_ask.adapters.auth import Keys, check_bind, check_keys, usable
 from vault_ask.adapters.doors import Doors
 from vault_ask.adapters.failures import error_response, log_unexpected, refusal
 from vault_ask.adapters.guard import Guard
@@ -28,7 +28,7 @@ from vault_ask.errors import VaultAskError
 from vault_ask.scope import Sensitivity
 from vault_ask.settings import ServerSettings
 
-__all__ = ["Doors", "check_bind", "make_http", "uvicorn_options"]
+__all__ = ["Doors", "check_bind", "check_keys", "make_http", "uvicorn_options"]
 
 MAX_BODY_BYTES = 1_000_000  # a hundred long turns of history fit
 _HEADERS = {
@@ -63,10 +63,18 @@ def uvicorn_options(server: ServerSettings) -> dict[str, Any]:
     }
 
 
-def make_http(doors: Doors, *, server: ServerSettings, ceiling: Sensitivity, token: str | None) -> FastAPI:
-    """Make the application. Raises KeyNotSet when other machines could reach it without a token."""
+def make_http(
+    doors: Doors, *, server: ServerSettings, ceiling: Sensitivity, token: str | None, admin_key: str | None = None
+) -> FastAPI:
+    """Make the application.
+
+    `token` lets a caller ask. `admin_key` lets in as well and has the status name notes under any ceiling; it widens
+    no answer and no search. Raises KeyNotSet when other machines could reach the daemon without a token, ConfigError
+    when token and key are the same.
+    """
     check_bind(server, token)
-    guard = Guard.of(server, Keys(usable(token)))
+    check_keys(token, admin_key)
+    guard = Guard.of(server, Keys(usable(token), usable(admin_key)))
     app = FastAPI(
         title=f"vault-ask: {doors.vault_name}",
         version=__version__,

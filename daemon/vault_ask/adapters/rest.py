@@ -20,7 +20,7 @@ from vault_ask.adapters.failures import event_response, refusal
 from vault_ask.adapters.guard import HEALTH, SESSION, Guard
 from vault_ask.adapters.sse import event_stream, follow, news_stream
 from vault_ask.answering.collect import collect
-from vault_ask.answering.ports import Turn
+from vault_ask.answering.conversation import Turn
 from vault_ask.errors import BadRequest, VaultAskError
 from vault_ask.scope import Question, Scope, Sensitivity, decide
 from vault_ask.wire import (
@@ -46,9 +46,10 @@ _READERS_RETRY_SECONDS = 30
 _REFUSED: dict[int | str, dict[str, Any]] = {"default": {"model": ErrorResponse}}
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Server-sent events `sources`, `delta`, `web`, `grounding`, then one `done` or `error`, with "
-        "comments to keep the connection open. A caller whose Accept header prefers application/json gets one "
-        "AskResponse instead; a caller that names neither, or accepts anything, gets the stream.",
+        "description": "Server-sent events: `sources`, `delta` of the vault's part, `grounding`; where the web was "
+        "asked `web` and `delta` of the web's part; then one `done` or `error`, with comments to keep the connection "
+        "open. A caller whose Accept header prefers application/json gets one AskResponse instead; a caller that names "
+        "neither, or accepts anything, gets the stream.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }
 }
@@ -62,7 +63,7 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 
 
 class Rest:
-    """The routes of one daemon. `ceiling` is the most any request here may see."""
+    """The routes of one daemon. `ceiling` is the most that any question or search here may see."""
 
     def __init__(self, doors: Doors, *, ceiling: Sensitivity, guard: Guard, max_concurrent_answers: int) -> None:
         self._doors = doors
@@ -116,11 +117,11 @@ class Rest:
         """Find passages, for callers that can only open an address."""
         return await self.search(SearchRequest(query=q, k=k, include_personal=include_personal, arm=arm))
 
-    async def status(self) -> StatusResponse:
+    async def status(self, request: Request) -> StatusResponse:
         """Tell how the daemon is doing."""
-        return await self._doors.status(self._ceiling)
+        return await self._doors.status(self._told_to(request))
 
-    async def events(self) -> Response:
+    async def events(self, request: Request) -> Response:
         """Tell how the index is doing, now and whenever that changes."""
         if self._readers >= MAX_READERS:
             return refusal(
@@ -130,20 +131,22 @@ class Rest:
                 "same.",
                 {"Retry-After": str(_READERS_RETRY_SECONDS)},
             )
-        events = self._doors.events(self._ceiling)
+        events = self._doors.events(self._told_to(request))
         # The first is had before anything is sent, so that a failure is still an answer of its own.
         return news_stream(self._counted(await anext(events), events))
 
     async def session(self, body: SessionRequest, request: Request) -> Response:
-        """Trade the token for a cookie that scripts cannot read, so that /chat can ask without keeping the token."""
-        if self._guard.keys.token is None:
+        """Trade the token, or the owner's key, for a cookie that scripts cannot read: /chat need not keep either."""
+        keys, offered = self._guard.keys, body.token.get_secret_value().strip()
+        if not keys.exist:
             raise BadRequest("This daemon has no token, so there is nothing to sign in to. Ask without one.")
-        if refused := self._guard.check_token(request, body.token.get_secret_value().strip()):
-            return refused
+        admitted = self._guard.admit(request, offered)
+        if isinstance(admitted, Response):
+            return admitted
         response = Response(status_code=204)
         response.set_cookie(
             COOKIE,
-            self._guard.keys.session(),
+            keys.session(admitted),
             max_age=SESSION_SECONDS,
             path="/api",
             httponly=True,
@@ -168,8 +171,12 @@ class Rest:
             self._readers -= 1
 
     def _answer(self, body: AskRequest) -> AsyncGenerator[AnswerEvent, None]:
-        history = tuple(Turn(role=turn.role, text=turn.text) for turn in body.history)
+        history = tuple(Turn(role=turn.role, text=turn.text, personal=turn.personal) for turn in body.history)
         return self._doors.answer(Question(body.question), scope=self._scope(body), history=history, note=body.note)
+
+    def _told_to(self, request: Request) -> Sensitivity:
+        """Tell the owner of all notes, and others of those that they may ask."""
+        return Sensitivity.PERSONAL if self._guard.is_owner(request) else self._ceiling
 
     def _scope(self, body: AskRequest) -> Scope:
         allow_web = not body.include_personal if body.allow_web is None else body.allow_web
