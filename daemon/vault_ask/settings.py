@@ -265,7 +265,10 @@ class WebSettings(Section):
     results: int = Field(default=4, ge=1, le=10, description="Pages shown at most.")
     timeout_seconds: float = Field(default=6.0, gt=0, le=60, description="Time after which the answer goes without.")
     thin_below: float | None = Field(
-        default=None, description="Relevance below which the web is asked; by default as measured for the embedder."
+        default=None,
+        ge=0,
+        le=1,
+        description="Relevance, 0 to 1, below which the web is asked; by default as measured for the embedder.",
     )
 
     @field_validator("searxng_url")

@@ -73,6 +73,7 @@ def test_without_vectors_the_coverage_decides_alone() -> None:
         assert not is_thin(enough, thresholds)
         assert is_silent(too_little, thresholds)
         assert is_thin(too_little, thresholds)
+        assert relevance(found(None, 0.1), thresholds) < thresholds.thin_below < relevance(found(None, 0.5), thresholds)
 
 
 @pytest.mark.parametrize("thresholds", [E5, NOBODYS])
@@ -162,6 +163,9 @@ def test_figures_of_a_centred_model_hold_only_where_it_is_centred() -> None:
     uncentred = found(near(0.80, 0.79, 2.8, is_centred=False), 0.1)
     assert is_thin(uncentred, E5)
     assert relevance(uncentred, E5) == relevance(uncentred, NOBODYS)
+    close = replace(uncentred, closeness=0.5)
+    assert relevance(close, E5) < E5.silent_below
+    assert not is_silent(close, E5)
 
 
 def test_a_model_nobody_measured_is_judged_by_what_has_no_scale_of_its_own() -> None:

@@ -256,10 +256,11 @@ class VaultView(Generic[S]):
 
     def centred_vectors(self, chunks: Sequence[int]) -> dict[int, Vector]:
         """Read the centred unit vectors of chunks; those without one, or not visible, are left out."""
-        if self._views.vectors is None or not chunks:
+        if self._views.vectors is None:
             return {}
-        marks = ", ".join("?" * len(chunks))
-        rows = fetch(self._db, f"SELECT id, embedding FROM {self._views.vectors} WHERE id IN ({marks})", tuple(chunks))
+        # One by one: for a list of ids vec0 scans all of its rows, 35 ms of 11,000 against 0.02 ms an id.
+        one = f"SELECT id, embedding FROM {self._views.vectors} WHERE id = ?"
+        rows = [row for chunk in chunks for row in fetch(self._db, one, (chunk,))]
         return {chunk: np.frombuffer(blob, "<f4") for chunk, blob in rows}
 
     def chunks_of(self, path: str) -> list[int]:
