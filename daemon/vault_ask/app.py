@@ -15,11 +15,11 @@ import structlog
 from vault_ask.answering.ask import AskVault, Generators
 from vault_ask.answering.conversation import Turn
 from vault_ask.answering.coverage import thresholds_for
-from vault_ask.answering.ports import Generator
+from vault_ask.answering.ports import Generator, WebSearch
 from vault_ask.answering.searching import search_response
 from vault_ask.audit import AuditLog, Door, Record
 from vault_ask.bulletin import Bulletin
-from vault_ask.errors import IndexBusy, IndexDamaged, ModelError, NoIndex, VaultAskError
+from vault_ask.errors import ConfigError, IndexBusy, IndexDamaged, ModelError, NoIndex, VaultAskError
 from vault_ask.index.embedding import Embedder, space_changed
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.view import Index
@@ -112,7 +112,6 @@ class Library:
         self.index = Index(self.files)
         self.embedder = embedder
         self.retriever = Retriever(embedder=embedder, languages=LanguageDetector(), settings=settings.retrieval)
-        self.web = make_web(settings)
         self.audit = AuditLog(settings.data / "audit", settings.audit)
         self._searchers = ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="search")
         self._closed = False
@@ -160,7 +159,7 @@ class Library:
             settings=self.settings.models,
             personal_to_remote_model=self.settings.sensitivity.personal_to_remote_model,
             thresholds=thresholds_for(self.settings.embedding.model, self.settings.web.thin_below),
-            web=self.web,
+            web=lambda: self.web,
             record=self._keep_record,
         )
 
@@ -180,7 +179,12 @@ class Library:
         note: str | None = None,
         door: Door = "rest",
     ) -> AsyncGenerator[AnswerEvent, None]:
-        """Answer a question as a stream of events, and record it."""
+        """Answer a question as a stream of events, and record it.
+
+        Raises KeyNotSet when the scope allows the web and the chosen provider's key is missing.
+        """
+        if isinstance(scope, OpenScope) and scope.web_allowed:
+            self._check_web()
         return self.asking.answer(question, scope=scope, history=history, note=note, door=door)
 
     async def search(self, query: str, *, scope: Scope, k: int, arm: str, door: Door = "rest") -> SearchResponse:
@@ -285,6 +289,7 @@ class Library:
         warnings: tuple[str, ...] = (),
     ) -> Running:
         self._learn_name()
+        web, trouble = self._web_status()
         return Running(
             vault_name=self.vault_name,
             source=source,
@@ -294,14 +299,28 @@ class Library:
             retry_in=retry_in,
             model=self.settings.embedding.model,
             generation=self._generation(),
-            web=self._web_status(),
-            warnings=(*warnings, *filter(None, [self.audit.trouble])),
+            web=web,
+            warnings=(*warnings, *trouble, *filter(None, [self.audit.trouble])),
         )
 
-    def _web_status(self) -> WebStatus:
-        if self.web is None:
-            return WebStatus(enabled=False, provider=None, keeps_question_home=False)
-        return WebStatus(enabled=True, provider=self.web.name, keeps_question_home=self.web.keeps_question_home)
+    @cached_property
+    def web(self) -> WebSearch | None:
+        """The web search; None while the web is off. Raises KeyNotSet when the chosen provider's key is missing."""
+        return make_web(self.settings)
+
+    def _check_web(self) -> None:
+        _ = self.web
+
+    def _web_status(self) -> tuple[WebStatus, tuple[str, ...]]:
+        """Tell how the web stands, and what keeps it from working."""
+        off = WebStatus(enabled=False, provider=None, keeps_question_home=False)
+        try:
+            web = self.web
+        except ConfigError as error:
+            return off, (str(error),)
+        if web is None:
+            return off, ()
+        return WebStatus(enabled=True, provider=web.name, keeps_question_home=web.keeps_question_home), ()
 
     def _generation(self) -> GenerationStatus:
         configured = self.generators.configured
@@ -340,7 +359,8 @@ class Daemon(Library):
         self._found_models: tuple[str, ...] = ()
 
     def start(self, *, rebuild: bool = False) -> None:
-        """Own the data folder and begin to follow the vault. Raises IndexBusy, ConfigError."""
+        """Own the data folder and begin to follow the vault. Raises IndexBusy, ConfigError, KeyNotSet."""
+        self._check_web()
         self._keeper.start(rebuild=rebuild)
         self._learn_name()
         self._offered()

@@ -83,7 +83,14 @@ class DocumentIncomplete(VaultAskError):
 
 
 class WebFailed(VaultAskError):
-    """The web search gave no answer; the vault's stands without it."""
+    """The web search gave no answer; the vault's stands without it.
+
+    `sent` is False where the question surely never left this machine.
+    """
+
+    def __init__(self, message: str, *, sent: bool = True) -> None:
+        super().__init__(message)
+        self.sent = sent
 
 
 class ModelError(VaultAskError):

@@ -503,7 +503,9 @@ def _refuse_secrets(values: Mapping[str, Any], file: Path) -> None:
         section: Any = values
         for part in place[:-1]:
             section = section.get(part) if isinstance(section, Mapping) else None
-        if isinstance(section, Mapping) and place[-1] in section:
+        # A flat name may stand where its owner thought it belonged, such as web.tavily_api_key.
+        others = values.values() if len(place) == 1 else ()
+        if any(isinstance(part, Mapping) and place[-1] in part for part in (section, *others)):
             raise ConfigError(f"{file} holds a secret. Move it to the environment as {name} and remove it here.")
 
 

@@ -95,7 +95,7 @@ def vault_of(
         vault_name=lambda: "My vault",
         settings=ModelSettings(**settings),  # type: ignore[arg-type]
         personal_to_remote_model=to_remote,
-        web=web,
+        web=lambda: web,
         record=record,
     )
 

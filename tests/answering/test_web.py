@@ -105,6 +105,21 @@ class TestWhen:
         assert any(notice.startswith("The web was not asked") for notice in sources_of(events).notices)
         assert any("was used. If it is a personal note" in notice for notice in sources_of(events).notices)
 
+    @pytest.mark.parametrize("question", ["!!!", "???", " . "])
+    def test_a_question_without_a_word_is_not_asked(self, question: str) -> None:
+        web = CannedWeb(*PAGES)
+        events = ask(vault_of(thin(RENT), ScriptedGenerator("Words."), web=web), question)
+        assert sources_of(events).silent
+        assert (web.asked, end_of(events).type) == ([], "done")
+
+    def test_a_follow_up_does_not_send_the_name_that_the_turn_before_kept_at_home(self) -> None:
+        web = CannedWeb(*PAGES)
+        history = (Turn(role="user", text="What does [[Divorce Lawyer]] say?"),)
+        vault = vault_of(thin(RENT), ScriptedGenerator("Words."), web=web)
+        events = ask(vault, "And how much of it?", OPEN, history)
+        assert web.asked == []
+        assert any(notice.startswith("The web was not asked") for notice in sources_of(events).notices)
+
 
 class TestWhatIsAsked:
     def test_a_follow_up_is_asked_with_the_users_own_words_before_it(self) -> None:
@@ -187,15 +202,26 @@ class TestTheWebsPart:
 class TestFailures:
     def test_a_search_that_fails_is_told_and_the_vaults_answer_stands(self) -> None:
         web = CannedWeb(error=WebFailed("DuckDuckGo gave no answer within 6 seconds."))
-        model = ScriptedGenerator("Words.")
-        events = ask(vault_of(thin(RENT), model, web=web), "Who won in 1958?")
+        events = ask(vault_of(barely(RENT), ScriptedGenerator("9200 [1]."), web=web), "The usual rent?")
         assert web_of(events).message == (
             "DuckDuckGo gave no answer within 6 seconds. The answer above is from your notes alone."
         )
         assert web_of(events).results == ()
-        assert text_of(events).startswith("Your notes do not answer this.")
+        assert (text_of(events), words_of_the_web(events)) == ("9200 [1].", "")
         assert isinstance(end_of(events), DoneEvent)
+
+    def test_a_search_that_fails_beside_a_silent_vault_is_told_alone(self) -> None:
+        web, model = CannedWeb(error=WebFailed("DuckDuckGo is away.")), ScriptedGenerator("Words.")
+        events = ask(vault_of(thin(RENT), model, web=web), "Who won in 1958?")
+        assert text_of(events).startswith("Your notes do not answer this.")
+        assert web_of(events).message == "DuckDuckGo is away."
         assert model.prompts == []
+
+    def test_a_search_that_breaks_in_an_unforeseen_way_is_told_too(self) -> None:
+        web = CannedWeb(error=ZeroDivisionError("CANARYDRUG"))  # type: ignore[arg-type]
+        events = ask(vault_of(thin(RENT), ScriptedGenerator("Words."), web=web), "Who won in 1958?")
+        assert web_of(events).message == "Canned could not be read (ZeroDivisionError)."
+        assert isinstance(end_of(events), DoneEvent)
 
     def test_no_pages_are_told_too(self) -> None:
         events = ask(vault_of(thin(RENT), ScriptedGenerator("Words."), web=CannedWeb()), "Who won in 1958?")
@@ -230,6 +256,20 @@ class TestRecord:
     def test_a_search_that_failed_was_asked_all_the_same(self) -> None:
         record = self.recorded(CannedWeb(error=WebFailed("No.")), thin(RENT))
         assert record.web == WebUse(provider="Canned", results=None)
+
+    def test_a_search_that_sent_nothing_is_not_recorded(self) -> None:
+        web = CannedWeb(error=WebFailed("Nobody listens there.", sent=False))
+        assert self.recorded(web, thin(RENT)).web is None
+
+    def test_an_answer_that_fails_in_an_unforeseen_way_is_recorded_as_such(self) -> None:
+        kept: list[Record] = []
+
+        async def fail(_question: str, **_how: object) -> object:
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            ask(vault_of(fail, ScriptedGenerator(), record=kept.append), "The rent?")  # type: ignore[arg-type]
+        assert kept[0].outcome == "error:unexpected"
 
     def test_a_search_that_found_nothing_did_not_fail(self) -> None:
         assert self.recorded(CannedWeb(), thin(RENT)).web == WebUse(provider="Canned", results=0)

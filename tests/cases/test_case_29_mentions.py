@@ -7,7 +7,7 @@ import pytest
 
 from cases.small_vaults import PRIVATE, ask, indexed
 from fakes import ScriptedGenerator
-from vault_ask.answering.conversation import unmet_mentions
+from vault_ask.answering.mentions import unmet_mentions
 
 NOTES = {"Own/Session log.md": "CANARYLOG sorrow\n^b1\n", "Plain.md": "a plain note of the log\n"}
 

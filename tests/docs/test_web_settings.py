@@ -30,10 +30,11 @@ def test_what_cannot_work_is_refused(web: dict[str, object], words: str) -> None
     assert "word@" not in str(caught.value)
 
 
+@pytest.mark.parametrize("written", ["{}: SECRET\n", "web:\n  results: 3\n  {}: SECRET\n"])
 @pytest.mark.parametrize("name", ["admin_api_key", "tavily_api_key", "brave_api_key"])
-def test_keys_are_refused_in_the_file(tmp_path: Path, name: str) -> None:
+def test_keys_are_refused_in_the_file(tmp_path: Path, name: str, written: str) -> None:
     file = tmp_path / "config.yaml"
-    file.write_text(f"{name}: SECRET\n")
+    file.write_text(written.format(name))
     with pytest.raises(ConfigError, match=f"VAULTASK_{name.upper()}") as caught:
         load_settings(config=file)
     assert "SECRET" not in str(caught.value)

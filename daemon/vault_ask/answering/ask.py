@@ -12,10 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Generic, Protocol
 
 from vault_ask.answering.context import Context, assemble, speaking, tokens
-from vault_ask.answering.conversation import Conversation, Turn, remember, unmet_mentions
+from vault_ask.answering.conversation import Conversation, Turn, remember
 from vault_ask.answering.coverage import DEFAULT, Thresholds, is_silent, is_thin
 from vault_ask.answering.evidence import Evidence, Prompt, VaultOnly, WithWeb
 from vault_ask.answering.grounding import ground, sources
+from vault_ask.answering.mentions import unmet_mentions
 from vault_ask.answering.ports import Generator, Piece, WebSearch, Window
 from vault_ask.answering.prompts import RULES, WEB_RULES, page_tokens
 from vault_ask.answering.sayings import silence
@@ -24,6 +25,7 @@ from vault_ask.answering.wording import Wording, plain
 from vault_ask.audit import Door, Record, WebUse
 from vault_ask.errors import ModelBusy, ModelError, ModelRefused, ModelUnreachable, VaultAskError
 from vault_ask.retrieval.hits import Retrieved, S
+from vault_ask.retrieval.words import is_wordless
 from vault_ask.scope import OpenScope, PrivateScope, Question, Scope, may_leave
 from vault_ask.settings import ModelSettings
 from vault_ask.wire import AnswerEvent, DeltaEvent, DoneEvent, ErrorEvent, GroundingEvent, SourcesEvent
@@ -65,7 +67,7 @@ class AskVault:
         settings: ModelSettings,
         personal_to_remote_model: bool,
         thresholds: Thresholds = DEFAULT,
-        web: WebSearch | None = None,
+        web: Callable[[], WebSearch | None] = lambda: None,
         record: Callable[[Record], None] = lambda _record: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -101,6 +103,9 @@ class AskVault:
                     yield event
         except VaultAskError:
             asked.outcome = "error:failed"
+            raise
+        except Exception:
+            asked.outcome = "error:unexpected"
             raise
         finally:
             self._record(asked.record(self._clock()))
@@ -149,18 +154,21 @@ class AskVault:
                 await search.close()
 
     def _begun(self, asked: "_Asked", plan: "_Plan", reading: "_Reading[OpenScope]") -> tuple[WebAsked | None, "_Plan"]:
-        """Ask the web where the vault is thin and the question names no note that took no part.
+        """Ask the web where the vault is thin, and what would be sent names no note that took no part.
 
         Such a name is the vault's, whether or not there is such a note, so it stays at home.
         """
         allowed = isinstance(plan.scope, OpenScope) and plan.scope.web_allowed
-        if self._web is None or not allowed or not is_thin(reading.found, self._thresholds):
-            return None, plan
-        if reading.unmet:
-            return None, plan.telling(_NAME_STAYS_HOME)
         question = reading.talk.web_question(asked.question)
+        if not allowed or is_wordless(question.text) or not is_thin(reading.found, self._thresholds):
+            return None, plan
+        web = self._web()
+        if web is None:
+            return None, plan
+        if unmet_mentions(question.text, asked.note, reading.found.hits):
+            return None, plan.telling(_NAME_STAYS_HOME)
         beside = Context(reading.found.hits)
-        search = WebAsked(self._web, question, beside=beside, is_vault_silent=reading.is_silent)
+        search = WebAsked(web, question, beside=beside, is_vault_silent=reading.is_silent)
         asked.web = search.use
         return search, plan
 

@@ -1,17 +1,14 @@
 """What of a conversation may take part in the next answer: which turns are kept, and what is searched for."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Generic
-from urllib.parse import unquote
 
 import regex
 
 from vault_ask.answering.context import tokens
-from vault_ask.notes.links import link_key
-from vault_ask.retrieval.hits import Hit, S
+from vault_ask.retrieval.hits import S
 from vault_ask.scope import OpenScope, Question, Sensitivity
 
 _LEANS_ON = 2
@@ -20,11 +17,6 @@ _LONGEST_LEANING = 12
 """A question of more words names its subject, even if each of them is common."""
 _WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _SPACELESS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
-_MENTION = re.compile(
-    r"\[\[([^\[\]|#^\n]+)|(?:^|[\s\"'“(])([^\s\"'“()\[\]][^\"“()\[\]\n]{0,250}?)\.md\b"
-    r"|obsidian://[^\s&]{0,500}?[?&](?:[^\s&]{0,500}&)?file=([^\s&#)>\]]+)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,14 +107,3 @@ def remember(history: Sequence[Turn], scope: S) -> Conversation[S]:
     if isinstance(scope, OpenScope):
         return Conversation(tuple(turn for turn in history if turn.role == "user"))
     return Conversation(tuple(history))
-
-
-def unmet_mentions(question: str, note: str | None, hits: Sequence[Hit[S]]) -> tuple[str, ...]:
-    """List the notes that the question names (`[[Name]]`, `path.md`, the current note) and no hit is from.
-
-    Whether such a note exists is not asked, so that the answer is the same for a hidden note and for none.
-    """
-    mentions = [link or path or unquote(file) for link, path, file in _MENTION.findall(question)]
-    named = [unquote(name) if "%20" in name else name for name in mentions] + ([note] if note else [])
-    met = {name for hit in hits for name in (link_key(hit.path), link_key(hit.title))}
-    return tuple(dict.fromkeys(name.strip() for name in named if link_key(name) not in met))
