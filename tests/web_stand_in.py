@@ -9,10 +9,16 @@ import socket
 import ssl
 import threading
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from html import escape
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,8 @@ class WebStandIn:
     """Its attributes are what it answers; set them at any time. `hung_up` is set when a caller left a held answer.
 
     `results` are title, address and snippet. `body` stands in for the answer made of them. While `holding`, a request
-    is read and not answered; `dripping` sends the head and then a byte now and then. With `tls` it speaks https.
+    is read and not answered; `dripping` sends the head and then a byte now and then. With `flood`, it answers with the
+    first of the two, and then with the second again and again. With `tls` it speaks https.
     """
 
     results: list[tuple[Any, Any, Any]] = field(default_factory=list)
@@ -46,6 +53,7 @@ class WebStandIn:
     body: bytes | None = None
     holding: bool = False
     dripping: bool = False
+    flood: tuple[bytes, bytes] | None = None
     received: list[Received] = field(default_factory=list)
     connections: int = 0
     hung_up: threading.Event = field(default_factory=threading.Event)
@@ -97,7 +105,9 @@ class WebStandIn:
                     connection = self.tls.wrap_socket(connection, server_side=True)
                 connection.settimeout(0.05)
                 request = self._read(connection)
-                if request is not None:
+                if request is None:
+                    self.hung_up.set()
+                else:
                     self.received.append(request)
                     self._answer(connection, request)
             except OSError:
@@ -125,7 +135,9 @@ class WebStandIn:
         return b""
 
     def _answer(self, connection: socket.socket, request: Received) -> None:
-        if not self.holding:
+        if self.flood:
+            self._pour(connection, *self.flood)
+        elif not self.holding:
             body = self._made(request) if self.body is None else self.body
             lines = [f"HTTP/1.1 {self.status} So", f"Content-Length: {len(body)}", "Connection: close"]
             lines += [f"{name}: {value}" for name, value in self.headers.items()]
@@ -133,6 +145,12 @@ class WebStandIn:
             connection.sendall(head if self.dripping else head + body)
         if self.holding or self.dripping:
             self._drip(connection)
+
+    def _pour(self, connection: socket.socket, first: bytes, again: bytes) -> None:
+        connection.settimeout(10)
+        connection.sendall(first)
+        while not self._leaving.is_set():
+            connection.sendall(again)
 
     def _drip(self, connection: socket.socket) -> None:
         while not self._leaving.is_set():
@@ -153,6 +171,22 @@ class WebStandIn:
             found = [{"title": t, "url": u, "description": x} for t, u, x in self.results]
             return json.dumps({"type": "search"} | ({"web": {"results": found}} if found else {})).encode()
         return json.dumps({"results": [{"title": t, "url": u, "content": x} for t, u, x in self.results]}).encode()
+
+
+def own_certificate(folder: Path) -> ssl.SSLContext:
+    """Make a server's side of TLS, with a certificate for 127.0.0.1 that nobody but itself vouches for."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    start = datetime.now(UTC) - timedelta(days=1)
+    built = x509.CertificateBuilder(name, name, key.public_key(), 7, start, start + timedelta(days=9))
+    pem = built.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    (folder / "both.pem").write_bytes(pem + secret)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "both.pem")
+    return context
 
 
 def _length(raw: bytes) -> int:

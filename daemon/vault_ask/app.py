@@ -129,6 +129,8 @@ class Library:
             together = Barrier(SEARCH_THREADS, timeout=CLOSE_SECONDS)
             wait([self._searchers.submit(self._close_readers, together) for _ in range(SEARCH_THREADS)], CLOSE_SECONDS)
             self._searchers.shutdown(wait=False)
+            # After the searches, which write their own records.
+            self.audit.close()
         self.index.close()
 
     @property

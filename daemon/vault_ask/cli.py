@@ -10,12 +10,12 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from functools import wraps
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 
@@ -37,6 +37,9 @@ from vault_ask.errors import BadRequest, ConfigError, IndexBusy, ModelError, Sou
 from vault_ask.logs import set_up_logs
 from vault_ask.scope import Question, Sensitivity, decide
 from vault_ask.settings import Settings, load_settings
+
+if TYPE_CHECKING:  # for annotations alone: it pulls in the index, which `--help` should not pay for
+    from vault_ask.app import Library
 
 R = TypeVar("R")
 
@@ -63,6 +66,19 @@ class _Words(click.ParamType[str]):
         return os.fsencode(value).decode("utf-8", "replace")
 
 
+class _Asked(_Words):
+    """A question; one without a word asks nothing, as of an unset variable."""
+
+    name = "question"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Decode as any words, and refuse blanks."""
+        words = super().convert(value, param, ctx)
+        if not words.strip():
+            self.fail("the question is empty.", param, ctx)
+        return words
+
+
 class _Moment(click.DateTime):
     """A date, or a date with a time, of the clock on the wall."""
 
@@ -81,6 +97,7 @@ class _Moment(click.DateTime):
 
 _FOLDER = _Folder()
 _WORDS = _Words()
+_ASKED = _Asked()
 _MOMENT = _Moment()
 
 EXIT_FAILED, EXIT_USAGE, EXIT_VAULT, EXIT_SILENT, EXIT_MODEL, EXIT_BUSY = 1, 2, 3, 4, 5, 6
@@ -179,26 +196,44 @@ def index(settings: Settings, *, rebuild: bool, dry_run: bool, no_embed: bool) -
 
 
 @main.command()
-@click.argument("question", type=_WORDS)
+@click.argument("question", type=_ASKED)
 @click.option("--personal", is_flag=True, help="Let personal notes take part; the web stays out.")
 @click.option(
     "--web/--no-web",
     default=None,
-    help="Whether the web may help, once web.enabled is true.  [default: unless --personal]",
+    help="Whether the web may be asked where notes say little, once web.enabled is true.  [default: unless --personal]",
 )
-@click.option("--dry-run", is_flag=True, help="Show what the answer would be made from, and word nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what the answer would be made from; word nothing, and ask no web.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @configured
 def ask(settings: Settings, *, question: str, personal: bool, web: bool | None, dry_run: bool, as_json: bool) -> None:
     """Answer QUESTION from the vault, with citations."""
     from vault_ask.app import Library, make_embedder  # noqa: PLC0415
 
+    if personal and web:
+        raise BadRequest(
+            "--personal and --web were both given: personal notes never share an answer with the web. Leave one out."
+        )
     allow_web = not personal if web is None else web
-    scope = decide(include_personal=personal, allow_web=allow_web, ceiling=Sensitivity.PERSONAL)
+    scope = decide(include_personal=personal, allow_web=allow_web and not dry_run, ceiling=Sensitivity.PERSONAL)
     library = Library(settings, make_embedder(settings, tell=_tell))
-    events = library.answer(Question(question), scope=scope, door="cli")
-    if not asyncio.run(print_answer(events, as_json=as_json, sources_only=dry_run)):
+    would = _would_ask_web(library, personal=personal, allow_web=allow_web) if dry_run else None
+    with closing(library.audit):
+        events = library.answer(Question(question), scope=scope, door="cli")
+        answered = asyncio.run(print_answer(events, as_json=as_json, sources_only=dry_run))
+    if would:
+        click.echo(would, err=as_json)
+    if not answered:
         sys.exit(EXIT_SILENT)
+
+
+def _would_ask_web(library: "Library", *, personal: bool, allow_web: bool) -> str:
+    """Tell whether the question could go to the web. Raises KeyNotSet, as asking would."""
+    if not allow_web:
+        return f"The web would not be asked: {'--personal' if personal else '--no-web'} keeps it out."
+    if library.web is None:
+        return "The web would not be asked: web.enabled is false."
+    return f"The web would be asked where the notes say little: {library.web.name}."
 
 
 @main.command()
@@ -214,7 +249,9 @@ def search(settings: Settings, *, query: str, k: int, personal: bool, arm: str, 
 
     scope = decide(include_personal=personal, allow_web=False, ceiling=Sensitivity.PERSONAL)
     embedder = make_embedder(settings, tell=_tell) if arm != "text" else None
-    found = Library(settings, embedder).search_now(query, scope=scope, k=k, arm=arm, door="cli")
+    library = Library(settings, embedder)
+    with closing(library.audit):
+        found = library.search_now(query, scope=scope, k=k, arm=arm, door="cli")
     print_hits(found, as_json=as_json)
     if not found.hits:
         sys.exit(EXIT_SILENT)
@@ -234,12 +271,12 @@ def status(settings: Settings, *, as_json: bool) -> None:
 @click.option("--last", default=20, show_default=True, type=click.IntRange(min=1), help="How many records at most.")
 @click.option("--since", type=_MOMENT, help="Records of this day or moment and later, local time.")
 @click.option("--door", type=click.Choice(get_args(Door)), help="Records of one door.")
-@click.option("--web", is_flag=True, help="Records of questions that went to the web.")
+@click.option("--web", is_flag=True, help="Records of questions that the web was asked.")
 @click.option("--question", type=_WORDS, help="Records of this question, whatever its case and spacing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, in UTF-8.")
 @configured
 def audit(settings: Settings, *, last: int, as_json: bool, **wanted: Any) -> None:  # noqa: ANN401 - the rest as Wanted has it
-    """Show what was asked, which notes were read for it and where it went, the newest last."""
+    """Show what was asked, which notes were read for it and whether the web was asked, the newest last."""
     log = AuditLog(settings.data / "audit", settings.audit)
     print_audit(log.read(Wanted(**wanted), last=last), as_json=as_json)
 
@@ -273,7 +310,8 @@ def evaluate(settings: Settings, *, questions: Path, out: Path, arm: str, answer
         raise click.UsageError("--arm chooses how notes are ranked, so it does not go with --ask.")
     library = Library(settings, make_embedder(settings, tell=_tell) if arm != "text" else None)
     asked = read_questions(questions)
-    click.echo(write(answer_all(library, asked) if answers else rank_all(library, asked, arm), out))
+    with closing(library.audit):
+        click.echo(write(answer_all(library, asked) if answers else rank_all(library, asked, arm), out))
 
 
 @main.group()

@@ -47,7 +47,7 @@ SNIPPET = 160
 _HASH_SHOWN = 13
 SHA256 = 64
 
-_RECORD = "{:19}  {:6}  {:16}  {:20}  {}"
+_RECORD = "{:19}  {:6}  {:16}  {:21}  {}"
 
 # A path may hold whatever a stranger's program put there: what starts a new line, steers a terminal, turns the
 # direction of writing, or is half a letter (a lone surrogate, which no encoding has).
@@ -458,14 +458,14 @@ def _print_records(entries: Sequence[Entry]) -> None:
     for entry in entries:
         when, what = f"{entry.at.astimezone():%Y-%m-%d %H:%M:%S}", f"{entry.action}, {entry.scope}"
         outcome = f"{entry.outcome}, {entry.seconds:.1f} s"
-        click.echo(_escaped(_RECORD.format(when, entry.door, what, _went_to(entry), outcome)))
+        click.echo(_escaped(_RECORD.format(when, entry.door, what, _asked_of_web(entry), outcome)))
         for line in _details(entry):
             click.echo(f"    {_escaped(line)}")
 
 
-def _went_to(entry: Entry) -> str:
+def _asked_of_web(entry: Entry) -> str:
     if entry.web is None:
-        return "not asked" if entry.web_allowed else "closed"
+        return "not asked"
     pages = "no answer" if entry.web.results is None else _count(entry.web.results, "page")
     return f"{entry.web.provider}: {pages}"
 

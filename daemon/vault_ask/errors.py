@@ -14,6 +14,7 @@
     ├── Undecodable               what LiveSync wrote cannot be turned into text (defined in sources.ciphers)
     ├── DocumentVanished          a listed document was gone when it was read; a later change tells more
     ├── DocumentIncomplete        its newest version is not whole or cannot be decrypted; the last good one stays
+    ├── WebFailed                 the web search gave no answer; the vault's stands without it
     ├── ModelError
     │   ├── ModelUnreachable      nobody answered: try again later
     │   ├── ModelBusy             it answered that it has too much to do

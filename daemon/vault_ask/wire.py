@@ -178,7 +178,7 @@ class SearchHit(Source):
 
 
 class SearchResponse(Message):
-    """The hits, best first. `notices` says when an arm could not take part."""
+    """The hits, best first. `notices` says when an arm, or what was asked for, could not take part."""
 
     hits: tuple[SearchHit, ...]
     notices: tuple[str, ...]
@@ -267,6 +267,9 @@ class StatusResponse(Message):
     embedding: EmbeddingStatus
     generation: GenerationStatus
     web: WebStatus
+    personal_allowed: bool = Field(
+        default=True, description="Whether a question here may include personal notes; each door says so for itself."
+    )
     problems: tuple[NoteProblem, ...]
     problem_count: int
     rules: dict[str, int] = Field(description="How many notes each personal pattern matches.")

@@ -1,55 +1,35 @@
 """The page in a real browser: Debian's Chromium before a real server with a scripted house behind it."""
 
 import re
-import shutil
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
+from adapters.browsing import ask, last, no_sideways_scroll
 from adapters.doors import (
     DONE,
-    INDEXING,
-    PROBLEM,
     RENT,
     SIMPLE,
-    STATUS,
     STEP,
     TOKEN,
     ScriptedDoors,
     grounding_event,
-    now_at,
     serving,
     source,
     sources_event,
 )
 from vault_ask.answering.conversation import Turn
-from vault_ask.errors import IndexBusy
 from vault_ask.scope import OpenScope, PrivateScope
 from vault_ask.wire import (
     DeltaEvent,
     DoneEvent,
     ErrorEvent,
-    IndexProgress,
     SourcesEvent,
     WebEvent,
     WebResult,
-    WebStatus,
 )
 
-# The names scripts/test looks for; without any of them it leaves these tests out, and does not pass in CI.
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "chromium")
 pytestmark = pytest.mark.browser
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 EVIL = '<img src=x onerror="window.PWN=1"><script>window.PWN=2</script><svg/onload=window.PWN=3>'
 EVIL_ADDRESSES = (
     "javascript:window.PWN=8",
@@ -69,37 +49,7 @@ ANSWER = "Rent is **9200** from May [1], Jonas pays a third [1, 2] and nobody kn
 STEPS = (sources_event(RENT), STEP, DeltaEvent(text="Rent is "), STEP, DeltaEvent(text="9200 [1]."), STEP, *SIMPLE[3:])
 LOST = ErrorEvent(code="model_unreachable", message="The model went away. Start it and ask again.", retry=True)
 CITED = (RENT, source(2, "People/Jonas.md", "Jonas", "Jonas pays a third."))
-LITTLE = "Your notes say little on this, so the web was asked."
-PAGES = (
-    WebResult(n=1, title="Storing potatoes", url="https://garden.example.org/a?b=1", snippet="Keep them dark."),
-    WebResult(n=2, title="Lagern", url="https://xn--grten-hra.example:8443/", snippet="Dunkel und kühl."),
-)
-WORDED = "Keep them **dark** [1, 2], not cold [9]. See [[Rent]], [all](https://evil.example/) ![x](https://evil.example/p).\n"
-FROM_WEB = WebEvent(results=PAGES, provider="DuckDuckGo", message=LITTLE)
 SCRIPTS = {
-    "web": (*SIMPLE[:4], FROM_WEB, DeltaEvent(text="# Web\n\n", part="web"), DeltaEvent(text=WORDED, part="web"), DONE),
-    "web in steps": (
-        *SIMPLE[:4],
-        STEP,
-        FROM_WEB,
-        DeltaEvent(text="Keep them ", part="web"),
-        STEP,
-        DeltaEvent(text="dark [1].", part="web"),
-        DONE,
-    ),
-    "web fails": (*SIMPLE[:4], FROM_WEB, DeltaEvent(text="Keep", part="web"), LOST),
-    "web gave nothing": (
-        *SIMPLE[:4],
-        WebEvent(results=(), provider="DuckDuckGo", message="DuckDuckGo did not answer within 6 seconds."),
-        DONE,
-    ),
-    "silent, then web": (
-        sources_event(source(1, "Moon.md", "Moon", "A pale moon."), silent=True),
-        DeltaEvent(text="Your notes say nothing about this."),
-        grounding_event(refused=True),
-        FROM_WEB,
-        DONE,
-    ),
     "cited": (
         sources_event(*CITED, source(3, "Spare.md", "Spare", "Not used.")),
         DeltaEvent(text=ANSWER),
@@ -158,49 +108,9 @@ SCRIPTS = {
 }
 
 
-SIGHT = """({hidden}) => { Object.defineProperty(document, 'hidden', {get: () => hidden, configurable: true});
-    document.dispatchEvent(new Event('visibilitychange')) }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield started
-        started.close()
-
-
 @pytest.fixture
 def doors() -> ScriptedDoors:
     return ScriptedDoors(scripts=dict(SCRIPTS))
-
-
-@pytest.fixture
-def page(browser: Browser, doors: ScriptedDoors) -> Iterator[Page]:
-    with serving(doors) as url, browser.new_context(viewport={"width": 360, "height": 740}) as context:
-        opened = context.new_page()
-        opened.set_default_timeout(5_000)
-        faults: list[str] = []
-        opened.on("pageerror", lambda error: faults.append(str(error)))
-        opened.on("console", lambda line: faults.append(line.text) if "Security Policy" in line.text else None)
-        opened.goto(f"{url}/chat")
-        expect(opened.locator("#summary")).to_contain_text("notes")
-        yield opened
-        assert faults == []
-        assert no_sideways_scroll(opened)
-
-
-def no_sideways_scroll(page: Page) -> bool:
-    return bool(page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
-
-
-def ask(page: Page, question: str) -> None:
-    page.fill("#words", question)
-    page.keyboard.press("Enter")
-
-
-def last(part: str = "") -> str:
-    return f".turn:last-child {part}".strip()
 
 
 def test_the_first_view_says_what_this_is_and_what_is_indexed(page: Page) -> None:
@@ -405,154 +315,6 @@ def test_personal_notes_take_part_only_when_switched_on_and_it_shows(page: Page,
     assert doors.asked[1].history == (Turn(role="user", text="private", personal=True),)
 
 
-@pytest.mark.parametrize(
-    ("home", "provider", "where"), [(False, "DuckDuckGo", "DuckDuckGo"), (True, "SearXNG", "your own search server")]
-)
-def test_beside_the_switch_stands_where_the_typed_words_may_go(
-    page: Page, doors: ScriptedDoors, *, home: bool, provider: str, where: str
-) -> None:
-    web = WebStatus(enabled=True, provider=provider, keeps_question_home=home)
-    doors.state = STATUS.model_copy(update={"web": web})
-    page.reload()
-    consequence = page.locator("#consequence")
-    expect(consequence).to_have_text(f"Only open notes. Where they say little, your typed words go to {where}.")
-    page.check("#personal")
-    expect(consequence).to_have_text("Personal notes join; the web stays out.")
-    assert page.get_by_role("switch", name="Personal notes join; the web stays out.").is_checked()
-
-
-def test_as_long_as_the_daemon_has_not_told_nothing_is_promised(page: Page) -> None:
-    page.route("**/api/status", lambda route: route.fulfill(status=503, json={"code": "x", "message": "No index."}))
-    page.reload()
-    expect(page.locator("#facts")).to_have_text("No index.")
-    expect(page.locator("#consequence")).to_have_text("Only open notes.")
-
-
-def test_the_webs_part_stands_under_its_own_heading_below_the_whole_of_the_vaults(page: Page) -> None:
-    ask(page, "web")
-    web = page.get_by_role("region", name="From the web (DuckDuckGo)")
-    expect(web.locator(".message")).to_have_text(LITTLE)
-    expect(web.locator("h4")).to_have_text("Web")
-    expect(web.locator(".prose p")).to_have_text(
-        "Keep them dark\u00a012, not cold\u00a0[9]. See [[Rent]], [all](https://evil.example/) ![x](https://evil.example/p).",
-        use_inner_text=True,
-    )
-    expect(web.locator(".pages")).to_contain_text("garden.example.org")
-    expect(web.locator(".pages .path")).to_have_text(["garden.example.org", "xn--grten-hra.example:8443"])
-    expect(web.locator(".pages p")).to_have_text(["Keep them dark.", "Dunkel und kühl."])
-    expect(page.locator(last(".answer"))).to_have_text(re.compile(r"^Rent is 9200 from May\.\s1$"))
-    parts = page.eval_on_selector_all(last("> :not(:empty)"), "parts => parts.map((part) => part.className)")
-    assert parts == ["question", "tags", "answer prose", "sources", "web", "foot"]
-
-
-def test_the_links_of_the_webs_part_tell_a_page_nothing_and_lead_to_the_results_alone(page: Page) -> None:
-    ask(page, "web")
-    expect(page.locator(last(".foot"))).to_contain_text("0.4 s")
-    links = page.locator(last(".web a"))
-    urls = [page_.url for page_ in PAGES]
-    assert links.evaluate_all("links => links.map((link) => link.href)") == urls * 2
-    told = links.evaluate_all("links => links.map((l) => [l.rel, l.referrerPolicy, l.target].join())")
-    assert set(told) == {"noopener noreferrer nofollow,no-referrer,_blank"}
-    chip = page.get_by_role("link", name="Web page 1: Storing potatoes, garden.example.org")
-    expect(chip).to_have_text("1")
-    chip.focus()
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="Web page 2: Lagern, xn--grten-hra.example:8443")).to_be_focused()
-    assert page.locator(last(".web .link")).count() == 0
-
-
-def test_the_webs_part_grows_below_sources_that_stand_already(page: Page, doors: ScriptedDoors) -> None:
-    web = WebStatus(enabled=True, provider="DuckDuckGo", keeps_question_home=False)
-    doors.become(STATUS.model_copy(update={"web": web}))
-    page.reload()
-    expect(page.locator("#consequence")).to_contain_text("DuckDuckGo")
-    ask(page, "web in steps")
-    expect(page.locator(last(".state"))).to_have_text("Asking DuckDuckGo")
-    doors.go()
-    expect(page.locator(last(".web .prose"))).to_have_text("Keep them")
-    expect(page.locator(last(".sources .title"))).to_have_text("Rent")
-    expect(page.locator(last(".pages li"))).to_have_count(2)
-    expect(page.locator(last(".web + .state"))).to_be_visible()
-    doors.go()
-    expect(page.locator(last(".web .prose"))).to_have_text(re.compile(r"^Keep them dark\s1\.$"))
-    expect(page.locator("#live")).to_have_text("Done. 1 source. From the web: 2 pages.")
-
-
-def test_stopped_within_the_webs_part_the_vaults_part_is_told_to_be_complete(page: Page, doors: ScriptedDoors) -> None:
-    ask(page, "web in steps")
-    doors.go()
-    expect(page.locator(last(".web .prose"))).to_have_text("Keep them")
-    page.click("#stop")
-    doors.wait_until(lambda d: d.running == 0)
-    expect(page.locator(last(".web + .stopped"))).to_contain_text(
-        "Stopped. The part from your notes is complete, the part from the web is not."
-    )
-    expect(page.locator(last(".sources h3"))).to_have_text("Sources")
-    doors.scripts["web in steps"] = SIMPLE
-    page.click(last(".retry"))
-    expect(page.locator(last(".sources h3"))).to_have_text("Sources")
-    expect(page.locator(last(".web"))).to_be_hidden()
-
-
-def test_stopped_before_the_web_answered_nothing_is_called_incomplete(page: Page, doors: ScriptedDoors) -> None:
-    ask(page, "web in steps")
-    expect(page.locator(last(".answer"))).to_contain_text("from May.")
-    doors.wait_until(lambda d: d.running == 1)
-    page.click("#stop")
-    expect(page.locator(last(".stopped .words"))).to_have_text("Stopped. The part from your notes is complete.")
-
-
-def test_a_model_that_fails_in_the_webs_part_takes_nothing_from_the_vaults(page: Page) -> None:
-    ask(page, "web fails")
-    expect(page.locator(last(".web + .failed .words"))).to_have_text(
-        f"{LOST.message} The part from your notes is complete, the part from the web is not."
-    )
-    expect(page.locator(last(".sources h3"))).to_have_text("Sources")
-    expect(page.locator(last(".web .prose"))).to_have_text("Keep")
-
-
-def test_a_web_that_gave_nothing_is_a_sentence_and_no_list(page: Page) -> None:
-    ask(page, "web gave nothing")
-    expect(page.get_by_role("region", name="From the web")).to_have_text(
-        "From the web (DuckDuckGo)DuckDuckGo did not answer within 6 seconds."
-    )
-    expect(page.locator(last(".failed"))).to_have_count(0)
-    expect(page.locator(last(".pages"))).to_have_count(0)
-
-
-def test_a_silent_vault_is_said_first_and_the_web_after_it(page: Page) -> None:
-    ask(page, "silent, then web")
-    expect(page.locator(last(".answer"))).to_have_text("Your notes say nothing about this.")
-    expect(page.locator(last(".web"))).to_contain_text("Storing potatoes")
-    assert page.locator(last(".answer ~ .web")).count() == 1
-    expect(page.locator("#live")).to_have_text("Done. Your notes say nothing about this. From the web: 2 pages.")
-
-
-def test_a_follow_up_repeats_no_word_of_the_web_and_marks_what_was_asked_of_personal_notes(
-    page: Page, doors: ScriptedDoors
-) -> None:
-    page.check("#personal")
-    doors.scripts["private"] = tuple(event for event in doors.scripts["private"] if event is not STEP)
-    ask(page, "private")
-    expect(page.locator("#send")).to_be_visible()
-    ask(page, "web")
-    expect(page.locator(last(".foot"))).to_contain_text("0.4 s")
-    page.uncheck("#personal")
-    ask(page, "web")
-    expect(page.locator(last(".foot"))).to_contain_text("0.4 s")
-    ask(page, "cited")
-    expect(page.locator(last(".sources h3"))).to_have_text("Sources")
-    vaults = "Rent is 9200 from May. [1]"
-    private = (Turn(role="user", text="private", personal=True), Turn(role="user", text="web", personal=True))
-    assert doors.asked[1].history == (private[0], Turn(role="assistant", text="secret", personal=True))
-    assert doors.asked[3].history == (
-        *private,
-        Turn(role="assistant", text=vaults, personal=True),
-        Turn(role="user", text="web"),
-        Turn(role="assistant", text=vaults),
-    )
-
-
 def test_a_follow_up_carries_what_was_said_and_a_new_question_does_not(page: Page, doors: ScriptedDoors) -> None:
     ask(page, "cited")
     expect(page.locator(last(".sources h3"))).to_be_visible()
@@ -625,6 +387,7 @@ def test_the_token_is_asked_for_once_and_stays_out_of_sight(browser: Browser, do
         seen: list[str] = []
         page.on("request", lambda request: seen.append(request.url))
         page.goto(f"{url}/chat")
+        expect(page.locator("#signin p").first).to_contain_text("VAULTASK_ADMIN_API_KEY")
         page.fill("#token", "wrong")
         page.keyboard.press("Enter")
         expect(page.locator("#wrong")).to_have_text(re.compile("not right"))
@@ -639,81 +402,6 @@ def test_the_token_is_asked_for_once_and_stays_out_of_sight(browser: Browser, do
         assert (
             page.evaluate("document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage)") == "{}{}"
         )
-
-
-def test_the_banner_shows_how_far_indexing_is(page: Page, doors: ScriptedDoors) -> None:
-    doors.become(
-        STATUS.model_copy(
-            update={
-                "progress": INDEXING,
-                "problems": (PROBLEM,),
-                "problem_count": 1,
-                "warnings": ("`Privat/**` matches no note.",),
-            }
-        )
-    )
-    page.reload()
-    expect(page.locator("#banner-text")).to_contain_text("1,240 of 3,000, 2 minutes left")
-    expect(page.locator("#banner-bar")).to_have_attribute("value", "1240")
-    expect(page.locator("#care summary")).to_have_text("2 things to look at in your vault")
-    page.click("#care summary")
-    expect(page.locator("#care")).to_contain_text("Trip.md, line 2: The frontmatter cannot be read.")
-    doors.become(STATUS)
-    expect(page.locator("#banner")).to_be_hidden()
-
-
-WAITING = IndexProgress(phase="waiting", done=0, total=0, rate=0, seconds_left=None)
-UNREACHABLE = now_at(mode="waiting", message="The vault's CouchDB cannot be reached.", progress=WAITING)
-
-
-def test_a_line_tells_of_work_delay_and_absence_as_they_come_and_is_gone_when_all_is_well(
-    page: Page, doors: ScriptedDoors
-) -> None:
-    line = page.locator("#banner")
-    doors.become(now_at(progress=INDEXING))
-    expect(line).to_contain_text("Indexing notes: 1,240 of 3,000")
-    doors.become(now_at(lag=3))
-    expect(line).to_have_text("3 changes behind your vault.")
-    doors.become(UNREACHABLE)
-    expect(line).to_have_text(
-        re.compile(r"The vault's CouchDB cannot be reached\. Answers come from the index as of .*2026")
-    )
-    expect(page.locator("#banner-bar")).to_be_hidden()
-    assert no_sideways_scroll(page)
-    doors.become(STATUS.model_copy(update={"notes": 1205}))
-    expect(line).to_be_hidden()
-    expect(page.locator("#summary")).to_have_text("1,205 notes")
-
-
-def test_the_page_comes_back_to_the_news_after_the_connection_was_lost(page: Page, doors: ScriptedDoors) -> None:
-    doors.wait_until(lambda d: d.following == 1)
-    doors.events_error = IndexBusy("The index is being exchanged.")
-    doors.become(now_at(lag=3))
-    doors.wait_until(lambda d: d.following == 0)
-    doors.events_error = None
-    doors.wait_until(lambda d: d.following == 1)
-    expect(page.locator("#banner")).to_have_text("3 changes behind your vault.")
-
-
-def test_a_page_out_of_sight_lets_its_place_go_and_follows_again_when_it_is_seen(
-    page: Page, doors: ScriptedDoors
-) -> None:
-    doors.wait_until(lambda d: d.following == 1)
-    page.evaluate(SIGHT, {"hidden": True})
-    doors.wait_until(lambda d: d.following == 0)
-    doors.become(UNREACHABLE)
-    page.evaluate(SIGHT, {"hidden": False})
-    expect(page.locator("#banner")).to_contain_text("cannot be reached")
-    doors.wait_until(lambda d: d.following == 1)
-
-
-def test_where_no_place_is_left_the_status_tells_the_same(page: Page, doors: ScriptedDoors) -> None:
-    page.route("**/api/events", lambda route: route.fulfill(status=503, json={"code": "x", "message": "Full."}))
-    doors.become(now_at(progress=INDEXING))
-    page.reload()
-    expect(page.locator("#banner")).to_contain_text("Indexing notes: 1,240 of 3,000")
-    doors.become(STATUS)
-    expect(page.locator("#banner")).to_be_hidden()
 
 
 def test_the_page_follows_the_systems_colours_and_asks_nobody_else(browser: Browser, doors: ScriptedDoors) -> None:

@@ -190,6 +190,45 @@ def test_the_same_requests_do_reach_personal_notes_where_the_ceiling_lets_them(c
     assert "Broken.md" in [problem["path"] for problem in status["problems"]]
 
 
+NEVER = "Personal notes were left out: this address never includes them."
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *ask("harvest money", **ANY),
+        *ask("quantum chromodynamics", **ANY),
+        Request("POST", "/api/search", {"query": "harvest", **ANY}),
+        Request("GET", "/api/search?q=harvest&include_personal=true"),
+    ],
+    ids=str,
+)
+def test_whoever_asks_for_personal_notes_is_told_that_this_address_has_none(
+    crowded: Served, bare: Served, asked: Request
+) -> None:
+    told = [answer(client, asked)[1] for client in (crowded.open, bare.open, crowded.personal)]
+    assert [text.count(NEVER) for text in told] == [1, 1, 0]
+    plain = Request(asked.method, asked.path.removesuffix("&include_personal=true"), _unasked(asked), asked.accept)
+    assert NEVER not in answer(crowded.open, plain)[1]
+
+
+def _unasked(request: Request) -> object:
+    return {**request.json, "include_personal": False} if isinstance(request.json, dict) else None
+
+
+def test_the_status_of_an_address_says_whether_questions_there_may_include_personal_notes(
+    crowded: Served, bare: Served
+) -> None:
+    status, owner = Request("GET", "/api/status"), {"Authorization": f"Bearer {ADMIN_KEY}"}
+    told = [
+        answer(crowded.open, status),
+        answer(bare.open, status),
+        answer(crowded.open, status, owner),
+        answer(crowded.personal, status),
+    ]
+    assert [json.loads(text)["personal_allowed"] for _, text in told] == [False, False, False, True]
+
+
 ABOUT_A_PATH = [
     *ask("Sum this up", note="PATH"),
     *ask("What does PATH say of the harvest?"),
@@ -246,6 +285,7 @@ def test_a_personal_note_that_waits_for_its_vectors_is_not_told(tmp_path: Path) 
         before = daemon.describe(Sensitivity.OPEN).embedding
         house.embedder.fail_with(ModelUnreachable("Nobody listens."))
         house.write({"Own/New.md": "Written just now.\n"})
-        wait_until(lambda: daemon.describe(Sensitivity.PERSONAL).embedding.last_error is not None)
-        assert daemon.describe(Sensitivity.PERSONAL).embedding.waiting == 1
+        # The embedder was found away before the note is stored by its words.
+        wait_until(lambda: daemon.describe(Sensitivity.PERSONAL).embedding.waiting == 1)
+        assert daemon.describe(Sensitivity.PERSONAL).embedding.last_error is not None
         assert daemon.describe(Sensitivity.OPEN).embedding == before

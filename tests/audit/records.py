@@ -36,6 +36,7 @@ def write(folder, name, how_many, **settings):
     for number in range(how_many):
         log.write(replace(RECORD, notes=(f"{name}/{number}.md",), question=f"{name} {number}"))
         assert log.trouble is None, log.trouble
+    log.close()
 """
 """The beginning of a process that writes as the daemon or a command would."""
 

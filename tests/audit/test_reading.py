@@ -1,5 +1,6 @@
 """Reading gives the newest that fit, passes over what is no record, and says how much it left out."""
 
+import fcntl
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -8,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from audit.records import RECORD, lines, log_of
-from vault_ask import audit
-from vault_ask.audit import AuditLog, Wanted, WebUse
+from vault_ask.audit import AuditLog, Wanted, WebUse, files
 from vault_ask.errors import ConfigError
 
 
@@ -104,7 +104,7 @@ def test_where_nothing_was_recorded_there_is_nothing_to_read_and_nothing_is_made
 
 def test_what_is_written_or_put_aside_while_somebody_reads_changes_nothing_of_what_they_read(tmp_path: Path) -> None:
     log = written(tmp_path)
-    reading = log._lines()
+    reading = files.lines(tmp_path / "audit", seconds=1)
     first = next(reading)
     log.write(RECORD)
     (tmp_path / "audit" / "audit.jsonl").rename(tmp_path / "audit" / "audit.1.jsonl")
@@ -114,14 +114,14 @@ def test_what_is_written_or_put_aside_while_somebody_reads_changes_nothing_of_wh
 
 
 def test_files_are_opened_while_nobody_moves_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit, "LOCK_SECONDS", 0.05)
+    monkeypatch.setattr("vault_ask.audit.log.LOCK_SECONDS", 0.05)
     log = written(tmp_path)
     with (
-        audit._locked(tmp_path / "audit", audit.fcntl.LOCK_EX),
+        files.locked(tmp_path / "audit", fcntl.LOCK_EX, seconds=1),
         pytest.raises(ConfigError, match="another process holds it"),
     ):
         log.read(Wanted(), last=9)
-    with audit._locked(tmp_path / "audit", audit.fcntl.LOCK_SH):
+    with files.locked(tmp_path / "audit", fcntl.LOCK_SH, seconds=1):
         assert len(read(log, Wanted())) == 4
 
 

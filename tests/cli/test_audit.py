@@ -34,14 +34,31 @@ def test_people_get_a_table_of_what_was_asked_read_and_sent(vault_ask: Commands)
     when = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  ")
     assert head.split() == ["When", "Door", "What", "Web", "Outcome"]
     assert [when.sub("", row) for row in rows if when.match(row)] == [
-        "rest    ask, open         closed                done, 0.2 s",
-        "rest    ask, open         DuckDuckGo: 4 pages   silent, 0.2 s",
-        "cli     ask, personal     closed                done, 0.2 s",
+        "rest    ask, open         not asked              done, 0.2 s",
+        "rest    ask, open         DuckDuckGo: 4 pages    silent, 0.2 s",
+        "cli     ask, personal     not asked              done, 0.2 s",
     ]
     assert rows[2:23] == [*(f"    Garden/Bed {n}.md" for n in range(20)), "    … and 3 more; --json names them."]
     assert rows[-1] == "    Private/[red]Öl\\u001b[2J.md"
     assert re.fullmatch("    extractive, hmac:[0-9a-f]{8}", rows[1])
     assert "CANARY" not in said.out
+
+
+def test_the_webs_column_says_what_came_back_or_that_it_was_not_asked_whatever_was_done(tmp_path: Path) -> None:
+    log = log_of(tmp_path)
+    for web in (3, 1, 0, None):
+        log.write(replace(RECORD, scope=OpenScope(web_allowed=True), web=WebUse(provider="DuckDuckGo", results=web)))
+    for scope in (OpenScope(web_allowed=True), OpenScope(web_allowed=False), PrivateScope()):
+        for action in ("ask", "search"):
+            log.write(replace(RECORD, action=action, scope=scope))
+    rows = [line for line in Commands(tmp_path, data=tmp_path)("audit").out.splitlines()[1:] if line[0] != " "]
+    assert [row[47:68].strip() for row in rows] == [
+        "DuckDuckGo: 3 pages",
+        "DuckDuckGo: 1 page",
+        "DuckDuckGo: 0 pages",
+        "DuckDuckGo: no answer",
+        *["not asked"] * 6,
+    ]
 
 
 def test_the_text_of_a_question_is_shown_on_one_line_where_it_was_kept(tmp_path: Path) -> None:

@@ -64,6 +64,8 @@ def test_an_empty_path_as_of_an_unset_variable_is_refused(tmp_path: Path, option
         ("retreival:\n  top_k: 3\n", "retreival: is no setting of vault-ask"),
         ("retrieval:\n  top_k: many\n", "retrieval.top_k"),
         ("api_token: CANARY-TOKEN\n", "Move it to the environment as VAULTASK_API_TOKEN"),
+        ("web:\n  brave_api_key: CANARY-TOKEN\n", "VAULTASK_BRAVE_API_KEY"),
+        ("server:\n  api_token: CANARY-TOKEN\n", "VAULTASK_API_TOKEN"),
         ("chunks:\n  min_tokens: 999\n", "min_tokens <= target_tokens <= max_tokens"),
         ("\x00\x01", "is not valid YAML"),
     ],

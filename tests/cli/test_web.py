@@ -1,14 +1,26 @@
 """How the web's part of an answer is told at the terminal: after the vault's, under its own heading."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Sequence
 
 import pytest
 
 from adapters.doors import DONE, RENT, STATUS, grounding_event, sources_event
-from cli.commands import Commands
+from cli.commands import Commands, state
+from cli.conftest import Making
 from vault_ask.console import print_answer, print_status
-from vault_ask.wire import AnswerEvent, AskResponse, DeltaEvent, ErrorEvent, WebEvent, WebResult, WebStatus
+from vault_ask.wire import (
+    AnswerEvent,
+    AskResponse,
+    DeltaEvent,
+    ErrorEvent,
+    SourcesEvent,
+    WebEvent,
+    WebResult,
+    WebStatus,
+)
+from web_stand_in import WebStandIn
 
 PAGES = (
     WebResult(n=1, title="Oslo trains", url="https://trains.example/oslo", snippet="The night train\nleaves at 23:06."),
@@ -100,7 +112,82 @@ def test_the_status_says_who_is_sent_a_question(web: WebStatus, line: str, capsy
     assert f"\nWeb        {line}\n" in capsys.readouterr().out
 
 
-def test_the_web_beside_personal_notes_is_refused_before_anything_is_read(library: Commands) -> None:
-    said = library("ask", "What was the blood pressure?", "--personal", "--web").sentence(code=2)
-    assert "personal notes never share an answer with the web" in said
+def test_the_web_beside_personal_notes_is_refused_in_the_words_of_the_command_line(library: Commands) -> None:
+    for dry in ((), ("--dry-run",)):
+        said = library("ask", "What was the blood pressure?", "--personal", "--web", *dry).sentence(code=2)
+        assert said.startswith(
+            "--personal and --web were both given: personal notes never share an answer with the web"
+        )
     assert library("ask", "How long is the notice period for the flat?", "--no-web").code == 0
+
+
+UNKNOWN = "Which football club won the league in Brazil?"
+NO_KEY = {"VAULTASK_WEB__ENABLED": "true", "VAULTASK_WEB__PROVIDER": "tavily"}
+
+
+def of_own(stand_in: WebStandIn) -> dict[str, str]:
+    return {
+        "VAULTASK_WEB__ENABLED": "true",
+        "VAULTASK_WEB__PROVIDER": "searxng",
+        "VAULTASK_WEB__SEARXNG_URL": stand_in.url,
+    }
+
+
+def test_a_dry_run_asks_no_web_and_says_that_it_would_be_asked(library: Commands) -> None:
+    with WebStandIn(results=[("Palmeiras", "https://clubs.example", "They won.")]) as web:
+        dry = library("ask", UNKNOWN, "--dry-run", **of_own(web))
+        as_json = library("ask", UNKNOWN, "--dry-run", "--json", **of_own(web))
+        assert web.connections == 0
+        assert "From the web (SearXNG)" in library("ask", UNKNOWN, **of_own(web)).out
+        assert web.asked == [UNKNOWN]
+    line = "The web would be asked where the notes say little: SearXNG."
+    assert (dry.code, dry.out.splitlines()[-1], dry.err) == (4, line, "")
+    assert SourcesEvent.model_validate_json(as_json.out).silent
+    assert as_json.err == f"{line}\n"
+    records = [json.loads(line)["web"] for line in library("audit", "--json", "--last", "3").out.splitlines()]
+    assert records == [None, None, {"provider": "SearXNG", "results": 1}]
+
+
+@pytest.mark.parametrize(
+    ("flags", "why"),
+    [
+        (("--personal",), "--personal keeps it out"),
+        (("--no-web",), "--no-web keeps it out"),
+        ((), "web.enabled is false"),
+    ],
+)
+def test_a_dry_run_says_what_keeps_the_web_out(library: Commands, flags: tuple[str, ...], why: str) -> None:
+    on = {"VAULTASK_WEB__ENABLED": "true"} if flags else {}
+    said = library("ask", "How long is the notice period for the flat?", "--dry-run", *flags, **on)
+    assert (said.code, said.out.splitlines()[-1]) == (0, f"The web would not be asked: {why}.")
+    assert "[1] Flat/Rent.md" in said.out
+
+
+def test_a_provider_without_its_key_stops_what_would_ask_the_web_and_nothing_else(library: Commands) -> None:
+    question = "How long is the notice period for the flat?"
+    for command in (("ask", question), ("serve",)):
+        assert "Set VAULTASK_TAVILY_API_KEY" in library(*command, **NO_KEY).sentence(code=2)
+    for flag in ("--no-web", "--personal"):
+        assert "three months" in library("ask", question, flag, **NO_KEY).out
+    assert "Flat/Rent.md" in library("search", "notice", "--arm", "text", **NO_KEY).out
+
+
+def test_a_provider_without_its_key_is_told_by_the_status_and_notes_are_indexed(commands: Making) -> None:
+    vault_ask = commands({"Mill.md": "The mill is 31 metres high.\n"})
+    assert vault_ask("index", "--no-embed", **NO_KEY).out.startswith("1 new")
+    said = vault_ask("status", **NO_KEY)
+    assert (said.code, said.err) == (0, "")
+    assert "\nWarning: `tavily` has no API key" in said.out
+    assert "Set VAULTASK_TAVILY_API_KEY" in said.out
+
+
+def test_a_question_without_a_word_is_refused_and_nothing_is_read(library: Commands) -> None:
+    assert library.data is not None
+    before = state(library.data / "audit")
+    for question in ("", " \u3000\n"):
+        said = library("ask", question)
+        assert (said.code, said.out) == (2, "")
+        assert said.err.endswith("Invalid value for 'QUESTION': the question is empty.\n")
+    assert state(library.data / "audit") == before
+    assert library("ask", "rent?").code == 0
+    assert state(library.data / "audit") != before

@@ -2,10 +2,14 @@
 
 import asyncio
 import json
+import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
+import psutil  # type: ignore[import-untyped] # it ships no types
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
@@ -21,6 +25,7 @@ from vault_ask.providers.brave import BraveSearch
 from vault_ask.providers.duckduckgo import DuckDuckGoSearch
 from vault_ask.providers.searxng import SearxngSearch
 from vault_ask.providers.tavily import TavilySearch
+from vault_ask.providers.web_pages import pages_of
 from vault_ask.providers.web_requests import Reach, SearchServer
 from vault_ask.retrieval.hits import Hit
 from vault_ask.scope import OpenScope, Question, Sensitivity
@@ -124,8 +129,11 @@ def test_two_searches_cannot_be_told_to_be_of_one_person_by_a_cookie(name: str, 
 
 
 @real
-def test_a_question_without_words_is_not_sent(name: str, stand_in: WebStandIn) -> None:
-    assert find(search_of(name, stand_in), Question("[[ ]] \u200b **")) == ()
+@pytest.mark.parametrize("typed", ["[[ ]] \u200b **", "!!!", "???", "   ", "", "…\n—", "obsidian://open?vault=v"])
+def test_a_question_without_words_is_not_sent(name: str, typed: str, stand_in: WebStandIn) -> None:
+    with pytest.raises(WebFailed, match="no words that could be searched for") as caught:
+        find(search_of(name, stand_in), Question(typed))
+    assert not caught.value.sent
     assert (stand_in.connections, find(search_of(name, stand_in))) == (0, (HERON, KILN))
 
 
@@ -177,6 +185,9 @@ def test_a_refusal_is_told_in_a_sentence_without_question_or_key(name: str, stat
     assert len(told) > 40
     assert "KEYCANARY" not in told
     assert "heron" not in told
+    with pytest.raises(WebFailed) as caught:
+        find(search_of(name, stand_in))
+    assert caught.value.sent
 
 
 @real
@@ -186,6 +197,78 @@ def test_no_redirect_is_followed(name: str, status: int, stand_in: WebStandIn) -
         stand_in.status, stand_in.headers = status, {"Location": elsewhere.url + "/html/"}
         assert "no redirect is followed" in failure(search_of(name, stand_in))
         assert (elsewhere.connections, len(stand_in.received)) == (0, 1)
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+FLOODS = {
+    "body": (HEAD + b"\r\n", b" " * 60_000),
+    "chunks": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n" * 9_000),
+    "one header": (HEAD + b"X: ", b"x" * 60_000),
+    "headers": (HEAD, b"X: xxxxxxxxxxxxxxxx\r\n" * 3_000),
+    "beginnings": (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 2_000),
+    "trailers": (HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n", b"X: x\r\n" * 9_000),
+}
+
+
+@pytest.mark.parametrize("name", ["DuckDuckGo", "Tavily"])  # the two clients
+@pytest.mark.parametrize("flood", FLOODS)
+def test_a_flood_ends_in_time_and_takes_no_room(name: str, flood: str, stand_in: WebStandIn) -> None:
+    find(search_of(name, stand_in))
+    stand_in.flood = FLOODS[flood]
+    began, room = time.monotonic(), psutil.Process().memory_info().rss
+    with pytest.raises(WebFailed) as caught:
+        find(search_of(name, stand_in, timeout_seconds=0.5))
+    assert caught.value.sent
+    assert time.monotonic() - began < 3
+    assert psutil.Process().memory_info().rss - room < 50_000_000
+
+
+@cache
+def packed() -> bytes:
+    """Pack 300 MB of nothing."""
+    packer = zlib.compressobj(9, wbits=31)
+    return b"".join(packer.compress(bytes(1_000_000)) for _ in range(300)) + packer.flush()
+
+
+@real
+def test_a_packed_answer_is_not_unpacked_beyond_any_answers_size(name: str, stand_in: WebStandIn) -> None:
+    find(search_of(name, stand_in))
+    stand_in.body = packed()
+    stand_in.headers = {"Content-Encoding": "gzip"}
+    room = psutil.Process().memory_info().rss
+    assert failure(search_of(name, stand_in))
+    assert psutil.Process().memory_info().rss - room < 50_000_000
+
+
+@real
+def test_a_flood_of_hostile_results_is_read_quickly_and_beside_the_loop(
+    name: str, stand_in: WebStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostile = "<a b='" * 665
+    stand_in.results = [(hostile, "https://example.org/", hostile)] * 45
+    threads: list[int] = []
+
+    def heard(*arguments: Any) -> tuple[WebPage, ...]:  # noqa: ANN401 - whatever it is given
+        threads.append(threading.get_ident())
+        return pages_of(*arguments)
+
+    monkeypatch.setattr(f"{type(search_of(name, stand_in)).__module__}.pages_of", heard)
+    began = time.monotonic()
+    assert len(find(search_of(name, stand_in, results=4))) == 1
+    assert time.monotonic() - began < 3
+    assert threads
+    assert threads[0] != threading.get_ident()
+
+
+@real
+@pytest.mark.parametrize(
+    "snippet", ["Office <![foo[bar]]> text", "<![if !IE]>", "<!x", "<?", "</", "&#x110000;", "&#99999999999999999999;"]
+)
+def test_broken_markup_costs_no_answer(name: str, snippet: str, stand_in: WebStandIn) -> None:
+    stand_in.results = [(f"Herons {snippet}", HERON.url, f"Fish {snippet}")]
+    (page,) = find(search_of(name, stand_in))
+    assert page.title.startswith("Herons")
+    assert page.text.startswith("Fish")
 
 
 @real
@@ -198,13 +281,17 @@ def test_an_answer_without_end_is_not_read_to_its_end(name: str, stand_in: WebSt
 def test_a_server_that_is_not_there_is_a_failed_search(name: str) -> None:
     with WebStandIn() as gone:
         search = search_of(name, gone)
-    assert "could not be reached" in failure(search)
+    with pytest.raises(WebFailed, match="could not be reached") as caught:
+        find(search)
+    assert not caught.value.sent
 
 
 @real
 def test_an_answer_cut_short_is_a_failed_search(name: str, stand_in: WebStandIn) -> None:
     stand_in.body, stand_in.headers = b"<html>", {"Transfer-Encoding": "chunked"}
-    assert failure(search_of(name, stand_in))
+    with pytest.raises(WebFailed) as caught:
+        find(search_of(name, stand_in))
+    assert caught.value.sent
 
 
 JSON = st.recursive(

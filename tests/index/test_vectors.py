@@ -93,6 +93,65 @@ def test_auto_centres_only_where_vectors_lie_near_one_direction(length: float) -
     assert not make_centring(means, Priors(), mode="off").active
 
 
+@pytest.mark.parametrize("length", [ANISOTROPY - 0.1, ANISOTROPY + 0.1])
+@pytest.mark.parametrize("own", [None, 0.0, 1.0])
+def test_where_the_model_ships_means_they_decide_whatever_the_vault_holds(length: float, own: float | None) -> None:
+    direction = np.eye(WIDTH, dtype=np.float32)[0]
+    means = {} if own is None else {EVERYTHING: Mean(100_000, own * direction)}
+    shipped = Priors(passages={"und": length * direction, "sv": direction})
+    decided = length > ANISOTROPY
+    for mode, active in {"auto": decided, "on": True, "off": False}.items():
+        centring = make_centring(means, shipped, mode=mode)
+        assert (centring.active, centring.by_model) == (active, active)
+
+
+def test_for_another_model_the_vault_decides_and_by_the_model_alone_nothing_is_decided() -> None:
+    means = {EVERYTHING: Mean(9, np.eye(WIDTH, dtype=np.float32)[0])}
+    decided = {mode: make_centring(means, Priors(), mode=mode) for mode in ("auto", "on", "off")}
+    assert [centring.active for centring in decided.values()] == [True, True, False]
+    undecided = {mode: make_centring({}, Priors(), mode=mode) for mode in decided}
+    assert not any(centring.active for centring in undecided.values())
+    for mode, by_model in {"auto": False, "on": True, "off": False}.items():
+        assert decided[mode].by_model == undecided[mode].by_model == by_model
+
+
+def test_without_vectors_the_means_of_the_model_stand_alone_for_every_language() -> None:
+    shipped = Priors(passages={"und": np.full(WIDTH, 0.5, np.float32), "sv": np.full(WIDTH, 0.4, np.float32)})
+    alone = make_centring({}, shipped, mode="auto").passages
+    assert alone[EVERYTHING] == pytest.approx(shipped.passages["und"])
+    assert alone["sv"] == pytest.approx(shipped.passages["sv"])
+    first = make_centring({EVERYTHING: Mean(1, np.zeros(WIDTH, np.float32))}, shipped, mode="auto").passages
+    assert first["sv"] == pytest.approx(alone["sv"])
+    assert first[EVERYTHING] == pytest.approx(alone[EVERYTHING], abs=0.02)
+
+
+def test_a_vault_of_one_note_is_centred_as_it_will_be_once_it_has_means(tmp_path: Path) -> None:
+    building = Building(tmp_path)
+    building.writer.use_space(SPACE, Priors(passages={"und": np.eye(WIDTH, dtype=np.float32)[0]}), "auto")
+    made = spread_around([1], 1, seed=9)
+    drafts = [made_by_hand("one.md", "one")]
+    building.writer.replace(drafts, placed(drafts, made))
+    before = stored(building, "one.md")
+    assert float(before[0] @ made[0]) < 0.9
+    assert building.writer.refresh_statistics()
+    assert float(before[0] @ stored(building, "one.md")[0]) > 0.99
+    building.close()
+
+
+def test_what_was_centred_in_another_way_is_centred_anew_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    building = filled(tmp_path, {"en": spread_around([1], 20, seed=4)})
+    good = stored(building, "en.md")
+    building.writer._db.execute("UPDATE chunks_vec SET embedding = zeroblob(32)")
+    building.writer.use_space(SPACE, Priors(), "on")
+    assert not stored(building, "en.md").any()
+    monkeypatch.setattr(vectors, "_RECIPE", "another")
+    building.writer.use_space(SPACE, Priors(), "on")
+    assert stored(building, "en.md") == pytest.approx(good, abs=1e-6)
+    building.close()
+
+
 def test_without_centring_vectors_only_keep_their_length() -> None:
     means = {EVERYTHING: Mean(9, np.ones(WIDTH, np.float32))}
     centring = make_centring(means, Priors(), mode="off")

@@ -203,6 +203,33 @@ def test_a_changed_note_is_embedded_before_it_is_stored(bench: Make) -> None:
     assert work.counts().waiting_notes == 0
 
 
+def means_of(work: Bench) -> list[int]:
+    return [count for (count,) in work.writer._fetch("SELECT count FROM statistics WHERE name = 'mean:*'")]
+
+
+def test_vectors_made_before_their_notes_were_stored_give_means_too(bench: Make) -> None:
+    work = bench(NOTES)
+    assert work.backlog.drain(NEVER)
+    work.sweep()
+    assert (work.counts().waiting_notes, means_of(work)) == (0, [])
+    assert work.backlog.drain(NEVER)
+    assert means_of(work) == [2]
+
+
+def test_means_follow_a_growing_vault_and_not_every_change(bench: Make) -> None:
+    work = bench({f"{n}.md": f"note {n}\n" for n in range(40)})
+    work.index_all()
+    seen = []
+    for n in range(20):
+        work.source.put("One.md", f"note number one, worded anew for the {n}th time\n")
+        work.source.put(f"New {n}.md", f"another note {n}\n")
+        work.follow()
+        assert work.backlog.drain(NEVER)
+        seen += means_of(work)
+    assert work.counts().waiting_notes == 0
+    assert list(dict.fromkeys(seen)) == [40, 52]
+
+
 def test_a_big_change_is_stored_first_and_embedded_later(bench: Make) -> None:
     work = bench(NOTES)
     work.index_all()

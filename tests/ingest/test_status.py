@@ -73,6 +73,22 @@ def test_an_open_ceiling_is_told_of_the_visible_index_alone(index: Index) -> Non
     assert "Health" in described(index, OWNER).model_dump_json()
 
 
+@pytest.mark.parametrize("centring", ["auto", "on", "off"])
+def test_an_open_ceiling_is_not_told_what_personal_notes_made_of_the_centring(tmp_path: Path, centring: str) -> None:
+    """Without means of the model's own the vault decides: all notes alike are near one direction."""
+    told = []
+    for name, notes in {"bare": {}, "full": {f"Private/{n}.md": f"the same words {n}\n" for n in range(9)}}.items():
+        building = Building(tmp_path / name, HashEmbedder(), centring=centring)
+        building.put(notes)
+        building.writer.refresh_statistics(force=True)
+        building.close()
+        index = Index(IndexFiles(tmp_path / name))
+        told.append(described(index, STRANGER).embedding)
+        assert described(index, OWNER).embedding.centred is (name == "full" and centring != "off")
+    assert told[0] == told[1]
+    assert (told[0].centred, told[0].dimension) == (centring == "on", 64)
+
+
 def test_a_command_without_a_source_counts_what_the_index_remembers_as_incomplete(index: Index) -> None:
     incomplete = (Trouble(f"{n}.md", "a piece is missing", code="incomplete") for n in range(3))
     beside = SourceState("unfollowed", "Only looked.")

@@ -1,4 +1,5 @@
 import json
+from time import perf_counter
 
 import pytest
 from hypothesis import given, settings
@@ -98,6 +99,22 @@ def test_a_block_without_an_end_is_body_and_its_keys_are_told() -> None:
 def test_keys_below_a_heading_are_not_those_of_an_unclosed_block() -> None:
     front = read_frontmatter(["---", "a: 1", "", "b: 2", "# Head", "personal: true"])
     assert front.values == {"a": 1, "b": 2}
+
+
+def test_what_a_block_without_a_clear_end_perhaps_says_is_kept_apart_for_the_rules() -> None:
+    front = read_frontmatter(["---", "a: 1", "tags: [x]", "", "# Head", "a: 2", "tags:", "  - y", "text", "- no: item"])
+    assert front.values == {"a": 1, "tags": ["x"]}
+    assert front.perhaps == {"a": ["1", "2"], "tags": ["[x]", "", "y"], "no": "item"}
+    assert (front.tags, Frontmatter(values=front.claims).tags) == (("x",), ("x", "y"))
+
+
+@pytest.mark.parametrize("line", ["a" * 3_000_000, " " * 3_000_000 + ":", '"' * 3_000_000 + ":", "a " * 99 + "x:\n"])
+def test_no_line_takes_long_to_look_at_for_a_key(line: str) -> None:
+    lines = ["---", *(line * (20_000 if line.endswith("\n") else 1)).split("\n")]
+    began = perf_counter()
+    read_frontmatter(lines)
+    read_frontmatter(["", *lines])
+    assert perf_counter() - began < 8
 
 
 def test_text_between_two_rules_is_not_lost_as_frontmatter() -> None:

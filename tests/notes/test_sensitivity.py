@@ -196,6 +196,71 @@ def test_a_block_at_the_wrong_place_that_names_the_key_is_personal_and_told(text
     assert (found.body_line, found.tags) == (1, ())
 
 
+NO_CLEAR_END = [
+    "---\n# about me\nKEY\n\ntext\n",
+    "---\n# about me\nKEY\n----\ntext\n",
+    "---\n# about me\nKEY\n...\ntext\n",
+    "---\na: 1\n...\nKEY\ntext\n",
+    "---\n## about me\n\n### more\n\nKEY\n",
+    "---\ntitle: t\n\n# about me\nKEY\n",
+    "---\ntitle: t\n\nA sentence.\n\nKEY\n",
+    "\n---\n# about me\nKEY\n---\ntext\n",
+    "\n---\n\n# about me\n\nKEY\n",
+    "—-\nKEY\n—-\ntext\n",
+    "--\nKEY\n",
+    "--- me\nKEY\n---\ntext\n",
+    "---\n" + "line: of many\n" * 600 + "KEY\n",
+    "---\n" + "".join(f"line {n}: of many\n" for n in range(3_000)) + "KEY\n",
+    "---\n" + "prose\n\n" * 600 + "KEY\n",
+    "\n---\n" + "prose\n\n" * 600 + "KEY\n",
+]
+
+
+@pytest.mark.parametrize(
+    "said", ["personal: yes", "Personal:yes", "personal：yes", '- "personal" : yes', "\u200bpersonal: x"]
+)
+@pytest.mark.parametrize("text", NO_CLEAR_END)
+def test_a_block_without_a_clear_end_is_read_on_for_the_key_and_told(text: str, said: str) -> None:
+    found = note(text.replace("KEY", said), key="personal")
+    assert found.sensitivity is Sensitivity.PERSONAL
+    assert found.problems[0].code in {"frontmatter-unclosed", "frontmatter-misplaced", "frontmatter-unclear"}
+    assert note(text.replace("KEY", "other: yes"), key="personal").sensitivity is Sensitivity.OPEN
+
+
+@pytest.mark.parametrize("said", ["tags: secret", "tags: [a, secret]", "tag: a, #secret # x", "tags:\n- a\n- secret"])
+@pytest.mark.parametrize("text", NO_CLEAR_END)
+def test_a_block_without_a_clear_end_is_read_on_for_tags(text: str, said: str) -> None:
+    rules = Rules.compile((), "sensitivity", personal_tags=["secret"])
+    found = parse("N.md", text.replace("KEY", said).encode(), rules)
+    assert found.sensitivity is Sensitivity.PERSONAL
+    # So does whoever comes later with other rules, and reads only what is kept.
+    kept = ("N.md", None, found.frontmatter, found.frontmatter_state, found.tags)
+    assert rules.classify(*kept) is Sensitivity.PERSONAL
+    assert Rules.compile((), "sensitivity", personal_tags=["other"]).classify(*kept) is Sensitivity.OPEN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\n# Personal\n\nA rule, a heading, and text: personal matters.\n",
+        "---\nOf personal matters: none.\n\n## Not personal: this\n",
+        "---\n\nIs it personal? https://example.org/personal: no.\n",
+        "---\n# personal: true\n",
+        "— he said, personal:\npersonal: true\n",
+    ],
+)
+def test_a_rule_and_prose_stay_open_until_they_name_the_key_as_a_key(text: str) -> None:
+    assert note(text, key="personal").sensitivity is Sensitivity.OPEN
+    named = "---\n" + text.removeprefix("---\n") + "\npersonal: true\n"
+    assert note(named, key="personal").sensitivity is Sensitivity.PERSONAL
+
+
+def test_text_below_a_rule_is_no_problem_unless_it_speaks_of_sensitivity() -> None:
+    text = "---\n# Meeting\n\nPlace: personal\n"
+    assert note(text, key="personal").problems == ()
+    assert [found.code for found in note(text, key="place").problems] == ["frontmatter-unclear"]
+
+
 def test_a_misplaced_block_that_says_nothing_of_sensitivity_is_text_and_no_problem() -> None:
     found = note("\n---\ntags: [a]\n---\nx\n", key="personal")
     assert (found.sensitivity, found.problems, found.tags) == (Sensitivity.OPEN, (), ())

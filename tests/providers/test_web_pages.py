@@ -1,11 +1,16 @@
 import time
+import unicodedata
+from collections.abc import Iterator
 
 import pytest
 import regex
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from vault_ask.answering.evidence import WebPage
 from vault_ask.providers.web_addresses import LONGEST_ADDRESS, is_public, link_to
+from vault_ask.providers.web_markup import without_markup
 from vault_ask.providers.web_pages import LONGEST_TEXT, LONGEST_TITLE, Found, page_of, pages_of, plain
 
 UNSEEN = regex.compile(r"[\p{C}\u2028\u2029\u2066-\u2069\u202a-\u202e\u200b\ufeff\U000e0000-\U000e0fff]")
@@ -41,6 +46,71 @@ def test_nothing_is_left_that_runs_links_hides_cites_or_breaks_a_line(written: s
     assert len(text) <= most
 
 
+SOUP = st.lists(
+    st.sampled_from(
+        (
+            *PIECES,
+            *("<![foo[", "]]>", "<!DOCTYPE", "<?", "?>", "</", "/>", "<svg", "<br", "<li", "=", '="', "'", '"', "&#x"),
+            *("&#99999999999999", "\u0301", "\ud800"),
+        )
+    )
+    | st.text(max_size=4),
+    max_size=40,
+).map("".join)
+
+
+@hypothesis_settings(max_examples=400)
+@given(title=SOUP | HOSTILE, text=SOUP | st.none() | st.integers(), address=SOUP)
+def test_no_soup_of_markup_raises(title: str, text: object, address: str) -> None:
+    pages = pages_of([Found(title, f"https://example.org/{address}", text), Found("T", "https://example.com/", "x")], 2)
+    assert pages[-1] == WebPage(title="T", url="https://example.com/", text="x")
+
+
+def test_markup_ten_times_as_long_takes_ten_times_as_long() -> None:
+    for hostile in (
+        "<a b='",
+        '<a b="',
+        "<",
+        "<a ",
+        "<!--",
+        "<script>",
+        "<script",
+        "</script",
+        "<![foo[",
+        "<br",
+        "<a =",
+    ):
+        short, long = (seconds_for(hostile * (length // len(hostile))) for length in (20_000, 200_000))
+        assert long < 40 * short, hostile  # its square would be a hundred times
+
+
+def seconds_for(markup: str) -> float:
+    taken = []
+    for _ in range(3):
+        began = time.thread_time()
+        without_markup(markup)
+        taken.append(time.thread_time() - began)
+    return min(taken)
+
+
+def test_no_more_results_are_looked_at_than_could_be_needed() -> None:
+    looked_at = []
+
+    def endless() -> Iterator[Found]:
+        while True:
+            looked_at.append(1)
+            yield Found("T", "https://example.org/", "Text.")
+
+    assert len(pages_of(endless(), 4)) == 1
+    assert len(looked_at) == 12
+
+
+def test_a_pile_of_marks_upon_a_letter_is_taken_down() -> None:
+    assert plain("e" + "\u0323\u0301" * 500 + " x", 600) == unicodedata.normalize(
+        "NFC", "e" + "\u0323\u0301" * 4 + " x"
+    )
+
+
 @given(words=st.lists(st.text("abcdefghijkåäöşğжщ字語", min_size=1, max_size=9), max_size=60))
 def test_plain_words_stay_as_they_are(words: list[str]) -> None:
     line = " ".join(words)
@@ -64,7 +134,11 @@ def test_plain_words_stay_as_they_are(words: list[str]) -> None:
             "pixel and here (3) ((Diary))",
         ),
         ("see https://www.example.org/x or obsidian://open?vault=v", "see example.org/x or open?vault=v"),
-        ("hthttp://tp://x www.www.w.x :h://////y", "x w.x //y"),
+        ("hthttp://tp://x www.www.w.x :h://////y", "x w.x : ////y"),
+        ("Office <![foo[bar]]> text", "Office text"),
+        ("a <img alt='1 > 0' src=x> b <svg/> c", "a b c"),
+        ("a < b, x <y holds", "a ‹ b, x ‹y holds"),
+        ("<scr<b>ipt>alert(1)", "‹script›alert(1)"),
         ("the data: a survey", "the data: a survey"),
         (
             "pay\u202eload\u202c zero\u200bwidth tag\U000e0041\U000e0042 soft\u00adhyphen",

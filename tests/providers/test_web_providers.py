@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from html import escape
+from pathlib import Path
 
 import psutil  # type: ignore[import-untyped] # it ships no types
 import pytest
@@ -24,7 +25,7 @@ from vault_ask.providers.web_requests import Reach, SearchServer
 from vault_ask.scope import Question
 from vault_ask.settings import Settings, WebSettings
 from waiting import wait_until
-from web_stand_in import WebStandIn
+from web_stand_in import WebStandIn, own_certificate
 
 RESULT = ("Grey heron", "https://birds.example.org/heron", "It eats fish.")
 PAGE = WebPage(title=RESULT[0], url=RESULT[1], text=RESULT[2])
@@ -184,7 +185,9 @@ class TestDuckDuckGo:
     ) -> None:
         with WebStandIn() as proxy:
             monkeypatch.setenv(name, proxy.url)
-            assert "names a proxy" in failure(duckduckgo(stand_in))
+            with pytest.raises(WebFailed, match="names a proxy") as caught:
+                find(duckduckgo(stand_in))
+            assert not caught.value.sent
             assert (proxy.connections, stand_in.connections) == (0, 0)
             if name != "PRIMP_PROXY":
                 monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -197,8 +200,31 @@ class TestDuckDuckGo:
         _engine.cache_clear()
         with monkeypatch.context() as without:
             without.setitem(sys.modules, "ddgs.engines.duckduckgo", None)
-            assert "The installed ddgs knows DuckDuckGo no more" in failure(duckduckgo(stand_in))
+            with pytest.raises(WebFailed, match="The installed ddgs knows DuckDuckGo no more") as caught:
+                find(duckduckgo(stand_in))
+            assert not caught.value.sent
         assert (stand_in.connections, find(duckduckgo(stand_in))) == (0, (PAGE,))
+
+    def test_a_certificate_of_nobody_known_is_given_no_question(self, tmp_path: Path) -> None:
+        with WebStandIn([RESULT], tls=own_certificate(tmp_path)) as stranger:
+            url = stranger.url.replace("http:", "https:") + "/html/"
+            server = SearchServer(name="DuckDuckGo", url=url, reach=Reach.HOME)
+            with pytest.raises(WebFailed) as caught:
+                find(DuckDuckGoSearch(WebSettings(), server=server))
+            assert not caught.value.sent
+            assert (stranger.connections, stranger.received) == (1, [])
+
+    @pytest.mark.parametrize(
+        "inside",
+        ["<h2><a href=https://example.org/>" + "y<b></b>" * 100_000, "<a href=x>" + "&amp;" * 180_000],
+        ids=["pieces", "marks"],
+    )
+    def test_a_page_that_holds_itself_in_each_result_is_read_quickly(self, inside: str, stand_in: WebStandIn) -> None:
+        find(duckduckgo(stand_in))
+        stand_in.body = ("DuckDuckGo" + "<div class=body>" * 100 + inside).encode()
+        room = psutil.Process().memory_info().rss
+        assert find(duckduckgo(stand_in, timeout_seconds=5)) == ()
+        assert psutil.Process().memory_info().rss - room < 80_000_000
 
     def test_searches_that_are_given_up_leave_no_threads(self, stand_in: WebStandIn) -> None:
         find(duckduckgo(stand_in))  # starts the threads that primp shares among all its clients

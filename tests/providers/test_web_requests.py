@@ -1,17 +1,13 @@
 import asyncio
-import ssl
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
 
 from vault_ask.errors import WebFailed
-from vault_ask.providers.web_requests import Reach, SearchServer, addresses_of, ask
-from web_stand_in import WebStandIn
+from vault_ask.providers.web_requests import Outing, Reach, SearchServer, addresses_of, ask, within
+from web_stand_in import WebStandIn, own_certificate
 
 
 @pytest.fixture
@@ -24,10 +20,26 @@ def server(url: str, reach: Reach = Reach.HOME) -> SearchServer:
     return SearchServer(name="Finder", url=url, reach=reach, remedy="Look at it.")
 
 
+async def asking(to: SearchServer, **request: Any) -> bytes:  # noqa: ANN401 - as `ask` takes it
+    return await ask(to, Outing(), **request)
+
+
+def left(to: SearchServer, seconds: float = 5) -> bool:
+    """Ask in vain, and say whether the question may have left."""
+
+    async def in_vain() -> None:
+        async with within(to, seconds) as outing:
+            await ask(to, outing, form={"q": "heron"})
+
+    with pytest.raises(WebFailed) as caught:
+        asyncio.run(in_vain())
+    return caught.value.sent
+
+
 def sent(to: SearchServer) -> str:
     """Ask, and give the sentence that it failed with."""
     with pytest.raises(WebFailed) as caught:
-        asyncio.run(ask(to, form={"q": "heron"}))
+        asyncio.run(asking(to, form={"q": "heron"}))
     return str(caught.value)
 
 
@@ -35,7 +47,7 @@ def test_a_service_whose_name_leads_home_is_not_connected_to(stand_in: WebStandI
     told = sent(server(stand_in.url + "/search", Reach.PUBLIC))
     assert told.startswith("The name of Finder leads to a machine that cannot be it, so nothing was sent there.")
     assert stand_in.connections == 0
-    asyncio.run(ask(server(stand_in.url + "/search", Reach.ANYWHERE), form={"q": "heron"}))
+    asyncio.run(asking(server(stand_in.url + "/search", Reach.ANYWHERE), form={"q": "heron"}))
     assert stand_in.asked == ["heron"]
 
 
@@ -55,7 +67,7 @@ def test_where_a_server_must_be_is_looked_at_in_its_addresses(host: str) -> None
 
 def test_a_name_of_several_addresses_is_tried_at_each(stand_in: WebStandIn) -> None:
     # `localhost` is ::1 too on most machines, where the stand-in does not listen.
-    asyncio.run(ask(server(f"http://localhost:{stand_in.port}/search"), form={"q": "heron"}))
+    asyncio.run(asking(server(f"http://localhost:{stand_in.port}/search"), form={"q": "heron"}))
     assert stand_in.asked == ["heron"]
 
 
@@ -72,7 +84,7 @@ def test_proxies_and_passwords_of_the_environment_are_not_used(
     with WebStandIn() as proxy:
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "HTTPS_PROXY"):
             monkeypatch.setenv(name, proxy.url)
-        asyncio.run(ask(server(stand_in.url + "/search"), form={"q": "heron"}))
+        asyncio.run(asking(server(stand_in.url + "/search"), form={"q": "heron"}))
         assert proxy.connections == 0
     (request,) = stand_in.received
     assert request.question == "heron"
@@ -80,7 +92,7 @@ def test_proxies_and_passwords_of_the_environment_are_not_used(
 
 
 def test_a_request_holds_what_is_written_here_and_nothing_else(stand_in: WebStandIn) -> None:
-    asyncio.run(ask(server(stand_in.url + "/search"), form={"q": "heron & kiln"}, headers={"X-Key": "k"}))
+    asyncio.run(asking(server(stand_in.url + "/search"), form={"q": "heron & kiln"}, headers={"X-Key": "k"}))
     (request,) = stand_in.received
     assert request.target == "/search"
     assert request.body == b"q=heron+%26+kiln"
@@ -118,22 +130,36 @@ def test_a_sentence_of_the_providers_own_comes_first(stand_in: WebStandIn) -> No
 
 
 def test_a_certificate_of_nobody_known_ends_the_search(stand_in: WebStandIn, tmp_path: Path) -> None:
-    stand_in.tls = _own_certificate(tmp_path)
+    stand_in.tls = own_certificate(tmp_path)
     told = sent(server(stand_in.url.replace("http:", "https:")))
     assert told == "The certificate of Finder is not one this machine trusts. Look at it."
     assert (stand_in.connections, stand_in.received) == (1, [])
 
 
-def _own_certificate(folder: Path) -> ssl.SSLContext:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
-    start = datetime.now(UTC) - timedelta(days=1)
-    built = x509.CertificateBuilder(name, name, key.public_key(), 7, start, start + timedelta(days=9))
-    pem = built.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
-    secret = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    (folder / "both.pem").write_bytes(pem + secret)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "both.pem")
-    return context
+def test_a_question_that_met_nobody_has_not_left(tmp_path: Path) -> None:
+    with WebStandIn() as gone:
+        nobody = server(gone.url)
+    assert not left(nobody)
+    assert not left(server("http://no-such-host.invalid/"))
+    assert not left(server("http://1.1.1.1/"))
+    with WebStandIn(tls=own_certificate(tmp_path)) as stranger:
+        assert not left(server(stranger.url.replace("http:", "https:")))
+        assert (stranger.connections, stranger.received) == (1, [])
+
+
+def test_a_question_that_waited_for_tls_has_not_left_and_one_that_waited_for_an_answer_has(
+    stand_in: WebStandIn,
+) -> None:
+    stand_in.holding = True
+    assert not left(server(stand_in.url.replace("http:", "https:")), 0.5)
+    assert stand_in.received == []
+    assert stand_in.hung_up.wait(5)
+    assert left(server(stand_in.url), 0.5)
+    assert stand_in.asked == ["heron"]
+
+
+def test_a_question_that_was_answered_badly_has_left(stand_in: WebStandIn) -> None:
+    stand_in.status = 503
+    assert left(server(stand_in.url))
+    stand_in.status, stand_in.flood = 200, (b"no HTTP at all\r\n\r\n", b"")
+    assert left(server(stand_in.url))

@@ -34,6 +34,7 @@ from vault_ask.wire import (
     SearchRequest,
     SearchResponse,
     SessionRequest,
+    SourcesEvent,
     StatusResponse,
 )
 
@@ -43,6 +44,7 @@ _CALLER_LEFT = 499
 MAX_READERS = 50
 """Readers of /api/events at the same time: each holds a connection for as long as it likes."""
 _READERS_RETRY_SECONDS = 30
+_NEVER_PERSONAL = "Personal notes were left out: this address never includes them."
 _REFUSED: dict[int | str, dict[str, Any]] = {"default": {"model": ErrorResponse}}
 _STREAM: dict[int | str, dict[str, Any]] = {
     200: {
@@ -104,7 +106,8 @@ class Rest:
     async def search(self, body: SearchRequest) -> SearchResponse:
         """Find passages; the web never takes part."""
         scope = decide(include_personal=body.include_personal, allow_web=False, ceiling=self._ceiling)
-        return await self._doors.search(body.query, scope=scope, k=body.k, arm=body.arm)
+        found = await self._doors.search(body.query, scope=scope, k=body.k, arm=body.arm)
+        return found.model_copy(update={"notices": (*self._narrowed(body), *found.notices)})
 
     async def search_by_query(
         self,
@@ -119,7 +122,9 @@ class Rest:
 
     async def status(self, request: Request) -> StatusResponse:
         """Tell how the daemon is doing."""
-        return await self._doors.status(self._told_to(request))
+        told = await self._doors.status(self._told_to(request))
+        # The ceiling holds for questions of the owner's as well.
+        return told.model_copy(update={"personal_allowed": self._ceiling >= Sensitivity.PERSONAL})
 
     async def events(self, request: Request) -> Response:
         """Tell how the index is doing, now and whenever that changes."""
@@ -172,7 +177,12 @@ class Rest:
 
     def _answer(self, body: AskRequest) -> AsyncGenerator[AnswerEvent, None]:
         history = tuple(Turn(role=turn.role, text=turn.text, personal=turn.personal) for turn in body.history)
-        return self._doors.answer(Question(body.question), scope=self._scope(body), history=history, note=body.note)
+        events = self._doors.answer(Question(body.question), scope=self._scope(body), history=history, note=body.note)
+        return _noticing(self._narrowed(body), events)
+
+    def _narrowed(self, body: AskRequest | SearchRequest) -> tuple[str, ...]:
+        """Say that this door gives less than was asked for: in the same words whether or not there is more."""
+        return (_NEVER_PERSONAL,) if body.include_personal and self._ceiling < Sensitivity.PERSONAL else ()
 
     def _told_to(self, request: Request) -> Sensitivity:
         """Tell the owner of all notes, and others of those that they may ask."""
@@ -181,6 +191,18 @@ class Rest:
     def _scope(self, body: AskRequest) -> Scope:
         allow_web = not body.include_personal if body.allow_web is None else body.allow_web
         return decide(include_personal=body.include_personal, allow_web=allow_web, ceiling=self._ceiling)
+
+
+async def _noticing(
+    notices: tuple[str, ...], events: AsyncGenerator[AnswerEvent, None]
+) -> AsyncGenerator[AnswerEvent, None]:
+    """Put notices before those that an answer has itself."""
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, SourcesEvent):
+                yield event.model_copy(update={"notices": (*notices, *event.notices)})
+            else:
+                yield event
 
 
 async def unless_caller_leaves(receive: Receive, work: Coroutine[Any, Any, T]) -> T | None:

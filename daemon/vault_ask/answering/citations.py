@@ -4,10 +4,19 @@
 the context becomes that note's citation; any other link to a note becomes plain words, so that nothing shown tells
 whether such a note exists. What stands in code is left alone. The same answer gives the same text however it was cut
 into pieces: every decision is made from the text that follows up to a fixed length, and waits until that has come.
+
+Nothing shown is fetched by being looked at. A picture's address could carry note text to a stranger, and a note or a
+page can talk a model into writing one; clients render Markdown each in their own way, so outside of code a word joiner
+(U+2060) parts the signs that make HTML, pictures, links and their definitions. It has no width and no line breaks at
+it, so the text reads the same with and without Markdown. A link into the web that is understood whole stays: following
+it takes a click. Where it is not certain that a renderer sees code as we do, it is not left alone as code.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from itertools import pairwise
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import regex
@@ -25,9 +34,12 @@ _ADDRESSES = ("obsidian://", "<obsidian://")
 _LONGEST_PREFIX = max(map(len, _ADDRESSES)) - 1
 _PLAIN = regex.compile(r"(?:(?!<?obsidian://)[^\s`~!\[【［])+", regex.IGNORECASE)
 _ADDRESS = regex.compile(r"<?(obsidian://[^\s<>()\[\]\"'“”]*)>?", regex.IGNORECASE)
-_BLANKS = regex.compile(r"[ \t]+")
-_BLANK_LINE = regex.compile(r"[\s>]*(?:[-*+]|\d{1,9}[.)])?\s*")
+_BLANKS = regex.compile(rf"[ \t]{{1,{_HOLD}}}")
 _SCHEME = regex.compile(r"[a-z][a-z0-9+.-]*:", regex.IGNORECASE)
+_WEB = regex.compile(
+    r"\((?:https?://|mailto:)(?P<plain>[^\s()<>\[\]`\\]*)(?:\((?P>plain)\)(?P>plain))*(?:[ \t]+\"[^\"<>\[\]`\\]*\")?\)",
+    regex.IGNORECASE,
+)
 _DESTINATION = regex.compile(r"\(\s*<?([^()\n<>]*(?:\([^()\n<>]*\)[^()\n<>]*)*)>?\s*\)")
 _WORD = (
     r"(?:sources?|excerpts?|passages?|citations?|refs?|notes?|documents?|docs?|quellen?|auszug|källa|utdrag|kaynak|alıntı|"
@@ -36,6 +48,19 @@ _WORD = (
 _ITEM = rf"(?:{_WORD}\s*[.:#№]?\s*)?\^?\s*(\d{{1,3}})"
 _MARKER = regex.compile(rf"\s*{_ITEM}(?:\s*(?:[,;،、&+–-]|and)\s*{_ITEM})*\s*(?:†.*)?", regex.IGNORECASE)
 _LONGEST_RANGE = 12
+
+_JOINER = "\u2060"
+_PARTED = rf"\g<0>{_JOINER}"
+_LIVE = regex.compile(r"<(?=[A-Za-z/!?])|[!\[](?=\[)|\](?=[(:])")
+"""The first of two signs that together begin HTML, a picture, a wikilink, a link's destination or its definition."""
+_CLOSED_TICKS = regex.compile(r"[^`\\|]*(?:`[^`\\|]+`[^`\\|]*)*")
+_SHORTEST_FENCE = 3
+_INDENTED_CODE = 4
+"""Columns of indentation that make code of a line, in CommonMark; a fence or a list item has fewer."""
+_CONTAINERS = regex.compile(r"(?:[ \t>]|(?:[-*+]|[0-9]{1,9}[.)])[ \t])*")
+_ITEM_START = regex.compile(r"( *)(?:[-*+]|([0-9]{1,9})[.)]) {1,4}")
+_LIKE_AN_ITEM = regex.compile(r"[ \t]*(?:>|(?:[-*+]|[0-9]{1,9}[.)])(?:\s|$))")
+_RULE = regex.compile(r"[ \t]*(?:[-*_][ \t]*)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +71,15 @@ class Mark:
     at: int
 
 
+class _Kind(Enum):
+    """What a text is. Only words may be parted inside."""
+
+    WORDS = auto()
+    LINK = auto()
+    CODE = auto()
+    QUOTE = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class _Taken:
     """What became of the next `length` characters. `marks` are relative to `text`."""
@@ -54,6 +88,7 @@ class _Taken:
     text: str
     marks: tuple[Mark, ...] = ()
     removed: int = 0
+    kind: _Kind = _Kind.WORDS
 
 
 class CitationFilter:
@@ -62,43 +97,43 @@ class CitationFilter:
     def __init__(self, excerpts: Sequence[Excerpt]) -> None:
         self._context = _Context(excerpts)
         self._held = ""
-        self._line = ""
-        self._fence = ""
+        self._page = _Page()
         self._shown = 0
         self.marks: list[Mark] = []
         self.removed = 0
 
     def feed(self, piece: str) -> str:
         """Take the next piece and give what is now decided; it may be empty."""
-        self._held += piece
+        # A carriage return ends a line in Markdown; nobody writes one without a line feed but to be misread.
+        self._held += piece.replace("\r", "")
         return self._drain(final=False)
 
     def close(self) -> str:
-        """Give the rest: no more will come."""
-        return self._drain(final=True)
+        """Give the rest: no more will come. An open fence is closed, lest it swallow or free what others put behind."""
+        return self._drain(final=True) + self._show(_Taken(0, self._page.end_of_fence(), kind=_Kind.QUOTE))
 
     def verbatim(self, text: str) -> str:
         """Pass on words that are not the model's, unjudged, behind what was held."""
-        shown = self.close() + text
-        self._line = ""
-        self._shown += len(text)
-        return shown
+        return self.close() + self._show(_Taken(0, text, kind=_Kind.QUOTE))
 
     def _drain(self, *, final: bool) -> str:
         shown: list[str] = []
         while self._held and (taken := self._take(final=final)):
-            raw, self._held = self._held[: taken.length], self._held[taken.length :]
-            self._line = (raw.rpartition("\n")[2] if "\n" in raw else self._line + raw)[:_HOLD]
-            self.marks.extend(Mark(mark.n, self._shown + mark.at) for mark in taken.marks)
-            self.removed += taken.removed
-            self._shown += len(taken.text)
-            shown.append(taken.text)
+            self._held = self._held[taken.length :]
+            shown.append(self._show(taken))
         return "".join(shown)
+
+    def _show(self, taken: _Taken) -> str:
+        text, marks = self._page.add(taken)
+        self.marks.extend(Mark(mark.n, self._shown + mark.at) for mark in marks)
+        self.removed += taken.removed
+        self._shown += len(text)
+        return text
 
     def _take(self, *, final: bool) -> _Taken | None:
         """Decide about the beginning of what is held; None when more must come first."""
-        if self._fence:
-            return self._take_fenced(final=final)
+        if self._page.fence:
+            return self._take_fenced(self._page.fence, final=final)
         first = self._held[0]
         if first in "`~":
             return self._take_code(final=final)
@@ -121,9 +156,9 @@ class CitationFilter:
         """Blanks before a marker that is removed go with it."""
         blanks = _BLANKS.match(self._held)
         end = blanks.end() if blanks else 1
-        if end == len(self._held):
+        if end == len(self._held) and end < _HOLD:
             return _Taken(end, self._held) if final else None
-        if self._held[end] not in "![【［":
+        if end == _HOLD or self._held[end] not in "![【［":
             return _Taken(end, self._held[:end])
         taken = self._take_bracket(end, final=final)
         if taken is None:
@@ -131,36 +166,48 @@ class CitationFilter:
         if taken.removed and not taken.text:
             return _Taken(end + taken.length, "", (), taken.removed)
         marks = tuple(Mark(mark.n, end + mark.at) for mark in taken.marks)
-        return _Taken(end + taken.length, self._held[:end] + taken.text, marks, taken.removed)
+        return replace(taken, length=end + taken.length, text=self._held[:end] + taken.text, marks=marks)
 
     def _take_code(self, *, final: bool) -> _Taken | None:
         window, whole = self._window(0, final=final)
         run = regex.match(r"`+|~+", window)[0]  # type: ignore[index] # the caller saw one
         if run == window and not whole:
             return None
-        if len(run) >= 3 and _BLANK_LINE.fullmatch(self._line):  # noqa: PLR2004 # CommonMark's shortest fence
-            self._fence = run
-            return _Taken(len(run), run)
         line, ended, _ = window.partition("\n")
-        if run[0] == "`":
-            for close in regex.finditer(r"`+", line, pos=len(run)):
-                if close[0] == run and (ended or whole or close.end() < len(line)):
-                    return _Taken(close.end(), window[: close.end()])
-            if not ended and not whole:
+        is_tick, is_cut = run[0] == "`", not ended and len(window) == _HOLD
+        # What follows a fence of backticks on its line holds no backtick.
+        if self._page.may_open_fence(run) and not (is_tick and "`" in line[len(run) :]):
+            if is_tick and not ended and not whole:
                 return None
+            is_fence = self._page.open_fence(run, is_certain=not is_cut or (not is_tick and run != window))
+            return _Taken(len(run), run, kind=_Kind.CODE if is_fence else _Kind.WORDS)
+        if is_tick and self._page.may_open_code():
+            return self._code_span(run, line, settled=bool(ended) or whole)
         return _Taken(len(run), run)
 
-    def _take_fenced(self, *, final: bool) -> _Taken | None:
+    def _code_span(self, run: str, line: str, *, settled: bool) -> _Taken | None:
+        ends = (close.end() for close in regex.finditer(r"`+", line, pos=len(run)) if close[0] == run)
+        # The last backticks of what has come may be followed by more.
+        end = next((end for end in ends if end < len(line) or settled), None)
+        if end is None:
+            return _Taken(len(run), run) if settled else None
+        code = line[:end]
+        # The cells of a table are parted before code is seen.
+        is_plain = "|" in code and bool(_LIVE.search(code) or "[" in code)
+        return _Taken(len(run), run) if is_plain else _Taken(end, code, kind=_Kind.CODE)
+
+    def _take_fenced(self, fence: "_Fence", *, final: bool) -> _Taken | None:
         """Pass a fence's lines on as they come, but for a line that may be its end."""
         line, ended, _ = self._held.partition("\n")
-        if _BLANK_LINE.fullmatch(self._line):
-            bare = line.strip(" \t>")
-            if not bare.strip(self._fence[0]):
-                if not ended and not final:
-                    return None
-                if len(bare) >= len(self._fence):
-                    self._fence = ""
-        return _Taken(len(line) + len(ended), line + ended)
+        if not self._page.line:
+            end = fence.end_at(line[:_HOLD], settled=bool(ended) or final or len(line) >= _HOLD)
+            if end is None:
+                return None
+            if end is not _End.LATER:
+                self._page.leave_fence(is_certain=end is not _End.UNCERTAIN)
+            if end in {_End.BEFORE, _End.UNCERTAIN}:
+                return self._take(final=final)
+        return _Taken(len(line) + len(ended), line + ended, kind=_Kind.CODE)
 
     def _take_address(self, *, final: bool) -> _Taken | None:
         window, whole = self._window(0, final=final)
@@ -186,8 +233,10 @@ class CitationFilter:
         if taken is None:
             return None
         if taken.text == body[: taken.length]:
-            return _Taken(skipped + taken.length, window[: skipped + taken.length], taken.marks, taken.removed)
-        return _Taken(skipped + taken.length, taken.text, taken.marks, taken.removed)
+            text = window[: skipped + taken.length]
+            marks = tuple(Mark(mark.n, skipped + mark.at) for mark in taken.marks)
+            return replace(taken, length=len(text), text=text, marks=marks)
+        return replace(taken, length=skipped + taken.length)
 
     def _wikilink(self, body: str, *, whole: bool) -> _Taken | None:
         line, ended, _ = body.partition("\n")
@@ -217,24 +266,22 @@ class CitationFilter:
             if destination is None and not settled:
                 return None
             if destination is not None and not marker:
-                return self._markdown(destination, label, body, image)
+                return self._markdown(destination, label, image)
             close = destination.end() - 1 if destination else close
         return self._marker(close + 1, label) if marker else literal
 
-    def _markdown(self, destination: "regex.Match[str]", label: str, body: str, image: bool) -> _Taken:  # noqa: FBT001
-        """Decide about `[label](destination)`.
-
-        A link into the web is not ours to judge: following it takes a click. A picture would be fetched by merely being
-        shown, and its address could carry note text to a stranger, so only its words stay.
-        """
+    def _markdown(self, destination: "regex.Match[str]", label: str, image: bool) -> _Taken:  # noqa: FBT001
+        """Decide about `[label](destination)`, which is no link into the web: of a picture only its words stay."""
         target = destination[1].strip()
         if target.casefold().startswith("obsidian:"):
             return self._link(destination.end(), _link_of_address(target), label)
-        is_elsewhere = bool(_SCHEME.match(target)) or target.startswith("//")
-        if image and is_elsewhere:
+        if image or target.startswith("#"):
             return _Taken(destination.end(), label)
-        if image or is_elsewhere or target.startswith("#"):
-            return _Taken(destination.end(), body[: destination.end()])
+        if _WEB.fullmatch(destination[0]):
+            words = _LIVE.sub(_PARTED, label)
+            return _Taken(destination.end(), f"[{words}]{destination[0]}", kind=_Kind.LINK)
+        if _SCHEME.match(target) or target.startswith("//"):
+            return _Taken(1, "[")
         return self._link(destination.end(), markdown_link(target, LinkKind.MARKDOWN, 0, alias=None), label)
 
     def _link(self, length: int, link: Link | None, words: str, *, alone: bool = False) -> _Taken:
@@ -258,6 +305,164 @@ class CitationFilter:
     def _window(self, at: int, *, final: bool) -> tuple[str, bool]:
         """Give the text that a decision may look at, and whether it is all that it will ever be."""
         return self._held[at : at + _HOLD], final or len(self._held) >= at + _HOLD
+
+
+class _End(Enum):
+    """Where a fence ends, seen from the beginning of one of its lines."""
+
+    LATER = auto()
+    HERE = auto()
+    BEFORE = auto()
+    UNCERTAIN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class _Fence:
+    """An open fence: its backticks or tildes, and the least and the most columns that what it stands in is indented."""
+
+    run: str
+    low: int
+    high: int
+
+    def end_at(self, line: str, *, settled: bool) -> _End | None:
+        """Tell what a line does to the fence; None when more of it must be seen."""
+        bare = line.strip(" \t")
+        if not bare:
+            return _End.LATER if settled else None
+        column = _column(line)
+        if column < self.high:
+            return _End.BEFORE if column < self.low else _End.UNCERTAIN
+        if bare.strip(self.run[0]):
+            return _End.LATER
+        if not settled:
+            return None
+        if len(bare) < len(self.run) or column >= self.high + _INDENTED_CODE:
+            return _End.LATER
+        return _End.HERE if column < self.low + _INDENTED_CODE and len(line) < _HOLD else _End.UNCERTAIN
+
+
+class _Page:
+    """What a renderer of Markdown makes of the text shown so far: just as much as tells code from words for certain.
+
+    The rules are CommonMark's. Where it takes more than is kept here to tell whether a fence begins or ends, no fence
+    is seen from there on: what stands in it is parted and judged like words, and words are never taken for code.
+    """
+
+    def __init__(self) -> None:
+        self.line = ""
+        """The beginning of the line that is being shown."""
+        self.fence: _Fence | None = None
+        self._item = 0
+        """The column at which the text of the list item begins that the line is in; 0 where that is not known."""
+        self._last = ""
+        self._is_lost = False
+        self._is_stray = False
+        """Whether this paragraph has backticks that opened nothing here: a later line may close them elsewhere."""
+        self._is_after_blank = True
+
+    def add(self, taken: _Taken) -> tuple[str, Sequence[Mark]]:
+        """Give the text as it is shown behind what was shown before, and where its marks are."""
+        whole, start = self._last + taken.text, len(self._last)
+        places = [] if self.fence else self._live(whole, inside=taken.kind is _Kind.WORDS)
+        bounds = [0, *places, len(whole)]
+        text = _JOINER.join(whole[a:b] for a, b in pairwise(bounds))[start:]
+        marks = tuple(Mark(mark.n, mark.at + bisect_right(places, mark.at + start)) for mark in taken.marks)
+        self._follow(text)
+        if not self.fence and "`" in text:
+            self._is_stray |= not self._is_settled(taken)
+        self._last = text[-1:] or self._last
+        return text, marks
+
+    def end_of_fence(self) -> str:
+        """Close an open fence and give what closes it."""
+        if not (fence := self.fence):
+            return ""
+        self.leave_fence(is_certain=True)
+        return ("\n" if self.line else "") + " " * fence.high + fence.run + "\n"
+
+    def may_open_code(self) -> bool:
+        """Whether backticks here open code, if others close it on this line."""
+        return not self._is_stray and self._last != "\\"
+
+    def may_open_fence(self, run: str) -> bool:
+        """Whether these signs may open a fence where they stand."""
+        is_first = _CONTAINERS.fullmatch(self.line) is not None
+        return is_first and len(run) >= _SHORTEST_FENCE and not self._is_lost
+
+    def open_fence(self, run: str, *, is_certain: bool) -> bool:
+        """Open a fence behind `line`; tell whether it is certain that it is one."""
+        columns = self._columns_of_fence() if is_certain else None
+        if columns is None:
+            self._is_lost = True
+            return False
+        low, high = columns
+        self.fence = _Fence(run, low, high)
+        self._item = low if low == high else 0
+        self._is_stray = self._is_after_blank = False
+        return True
+
+    def leave_fence(self, *, is_certain: bool) -> None:
+        """Be out of the fence."""
+        self.fence = None
+        self._is_lost |= not is_certain
+
+    def _live(self, whole: str, *, inside: bool) -> list[int]:
+        """Find where to part: everywhere, or only where the new text meets the last sign before it."""
+        start = len(self._last)
+        places = [found.end() for found in _LIVE.finditer(whole) if inside or found.end() == start]
+        return [start, *places] if start and whole.startswith("``", start - 1) else places
+
+    def _is_settled(self, taken: _Taken) -> bool:
+        """Tell whether the backticks of a text close all that they open; in a table a `|` would part them."""
+        if taken.kind is _Kind.CODE:
+            return "|" not in taken.text
+        return taken.kind is not _Kind.QUOTE and _CLOSED_TICKS.fullmatch(self._last + taken.text) is not None
+
+    def _follow(self, text: str) -> None:
+        *ended, line = (self.line + text).split("\n")
+        self.line = line[:_HOLD]
+        if not self.fence:
+            for each in ended:
+                self._end_line(each[:_HOLD])
+
+    def _end_line(self, line: str) -> None:
+        """Know which list item the next line may belong to, and whether a paragraph goes on."""
+        if not line.strip(" \t"):
+            self._is_stray, self._is_after_blank = False, True
+            return
+        found = _ITEM_START.match(line)
+        if found and self._is_item(found):
+            text = line[found.end() :]
+            is_simple = text[:1].strip() and not _LIKE_AN_ITEM.match(text) and not _RULE.fullmatch(line)
+            self._item = found.end() if is_simple else 0
+        elif _column(line) < self._item or _LIKE_AN_ITEM.match(line):
+            self._item = 0
+        self._is_after_blank = False
+
+    def _is_item(self, found: "regex.Match[str]") -> bool:
+        """Tell whether this surely begins a list item: it may be code, or go on with a paragraph."""
+        column, number = len(found[1]), found[2]
+        is_code = column >= _INDENTED_CODE and not self._is_in_item(column)
+        return not is_code and (not number or int(number) == 1 or self._is_after_blank or column < self._item)
+
+    def _is_in_item(self, column: int) -> bool:
+        return 0 < self._item <= column < self._item + _INDENTED_CODE
+
+    def _columns_of_fence(self) -> tuple[int, int] | None:
+        """Give the least and the most that the text around a fence behind `line` is indented; None where unknown."""
+        column, found = len(self.line), _ITEM_START.fullmatch(self.line)
+        if found:
+            return (column, column) if self._is_item(found) else None
+        if self.line.strip(" "):
+            return None
+        if self._is_in_item(column):
+            return self._item, self._item
+        return (0, column) if column < _INDENTED_CODE else None
+
+
+def _column(line: str) -> int:
+    """Count the columns before the first sign of a line, tabs counted as Markdown does."""
+    return len(line[: len(line) - len(line.lstrip(" \t"))].expandtabs(_INDENTED_CODE))
 
 
 class _Context:

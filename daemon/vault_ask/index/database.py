@@ -17,6 +17,7 @@ import apsw
 import sqlite_vec
 
 from vault_ask.errors import ConfigError, IndexDamaged, IndexFailed
+from vault_ask.index.files import make_private
 from vault_ask.index.migrations import migrate
 from vault_ask.index.terms import split_mark, terms
 from vault_ask.scope import Sensitivity
@@ -59,7 +60,7 @@ def connect_writer(path: Path) -> apsw.Connection:
     Raises ConfigError when the file was made by a newer vault-ask or the vector extension cannot be loaded, and
     apsw.CorruptError or apsw.NotADBError when the file is damaged.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private(path)
     connection = _connect(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
     connection.pragma("journal_mode", "WAL")
     connection.pragma("synchronous", "NORMAL")

@@ -2,12 +2,16 @@
 
 Every rebuild gets a file of its own number, and a small pointer file says which is in use. A file is never replaced
 under its own name: SQLite removes a journal by name, and a reader of the former file would remove the new one's.
+
+The index holds the text of all notes, so its files are readable for their owner alone, whatever the umask; SQLite gives
+a journal the mode of its database. A folder that was there before is left as it is: it may be shared for a reason.
 """
 
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +19,27 @@ from vault_ask.errors import ConfigError, IndexBusy
 
 POINTER = "index.current"
 LOCK = "index.lock"
+PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
+
+
+def make_private(file: Path) -> None:
+    """Make an index file and its folder where there is none, readable for their owner alone from the first byte.
+
+    Raises OSError when the folder cannot be made; what is wrong with the file is for SQLite to say.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
+    with suppress(OSError):
+        # Never an existing one: to close it here would take away the locks that SQLite holds on it in this process.
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, PRIVATE_FILE))
+
+
+def _close_to_others(file: Path) -> None:
+    """Take a file of ours from everybody else; where the file system refuses, it stays as it is."""
+    with suppress(OSError):
+        found = file.lstat()
+        ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+        if ours and found.st_mode & 0o077:
+            file.chmod(PRIVATE_FILE)
 
 
 class IndexFiles:
@@ -64,8 +89,8 @@ class IndexFiles:
     def owned(self) -> Iterator[None]:
         """Own the data folder for writing. Raises IndexBusy when another process does, ConfigError when it can't be."""
         try:
-            self.data.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = os.open(self.data / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            self.data.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER)
+            handle = os.open(self.data / LOCK, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
         except OSError as error:
             raise ConfigError(
                 f"The data folder {self.data} cannot be written ({error.strerror}). Name another one with --data."
@@ -80,6 +105,8 @@ class IndexFiles:
             ) from None
         try:
             self._remove_former()
+            for file in self.data.glob("index*"):
+                _close_to_others(file)
             yield
         finally:
             os.close(handle)
@@ -93,7 +120,7 @@ class IndexFiles:
 
     def _point_at(self, number: int) -> None:
         fresh = self.data / f"{POINTER}.new"
-        with fresh.open("w", encoding="ascii") as file:
+        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, PRIVATE_FILE), "w") as file:
             file.write(str(number))
             file.flush()
             # Written before it is named: after a power cut an empty pointer would begin the index anew.

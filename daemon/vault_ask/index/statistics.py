@@ -36,6 +36,10 @@ class Mean:
     vector: Vector
 
 
+_NONE = Mean(0, np.zeros(0, np.float32))
+"""That of no vectors."""
+
+
 @dataclass(frozen=True, slots=True)
 class Centring:
     """Moves vectors into the centred space; does nothing but normalise where it is not active."""
@@ -47,6 +51,8 @@ class Centring:
     """Covariance, (dimension, dimension), and average of the stored vectors, as centred."""
     count: int = 0
     """Of how many vectors they are."""
+    by_model: bool = False
+    """Whether to centre, as far as mode and model alone decide it: what no note moves."""
 
     @property
     def active(self) -> bool:
@@ -123,28 +129,37 @@ def make_centring(
     average: Vector | None = None,
     count: int = 0,
 ) -> Centring:
-    """Decide whether to centre, and by what. `mode` is auto, on or off."""
-    overall = means.get(EVERYTHING)
-    if mode == "off" or overall is None or overall.count == 0:
-        return Centring({}, {}, covariance, average, count)
-    broad = _shrunk(overall, priors.passages.get("und"))
-    if mode == "auto" and float(np.linalg.norm(broad)) < ANISOTROPY:
-        return Centring({}, {}, covariance, average, count)
+    """Decide whether to centre, and by what. `mode` is auto, on or off.
+
+    Where the model ships means of passages they decide, and stand alone until the vault has vectors: what few notes
+    have in common would turn centring on and off. For another model the vault's own mean decides.
+    """
+    overall, shipped = means.get(EVERYTHING, _NONE), priors.passages.get("und")
+    by_model = mode == "on" or (mode == "auto" and shipped is not None and _is_anisotropic(shipped))
+    broad = _shrunk(overall, shipped)
+    by_vault = mode == "auto" and shipped is None and _is_anisotropic(broad)
+    if not broad.size or not (by_model or by_vault):
+        return Centring({}, {}, covariance, average, count, by_model)
     passages = {
-        language: _shrunk(mean, priors.passages.get(language, broad))
-        for language, mean in means.items()
-        if language != EVERYTHING
+        language: _shrunk(means.get(language, _NONE), priors.passages.get(language, broad))
+        for language in (means.keys() | priors.passages.keys()) - {EVERYTHING}
     }
     passages[EVERYTHING] = broad
     questions = dict(priors.questions)
     if "und" in questions:
         questions[EVERYTHING] = questions.pop("und")
-    return Centring(passages, questions, covariance, average, count)
+    return Centring(passages, questions, covariance, average, count, by_model)
+
+
+def _is_anisotropic(mean: Vector) -> bool:
+    return float(np.linalg.norm(mean)) >= ANISOTROPY
 
 
 def _shrunk(mean: Mean, broader: Vector | None) -> Vector:
     if broader is None:
         return mean.vector
+    if mean.count == 0:
+        return broader
     weight = mean.count / (mean.count + SHRINKAGE)
     mixed: Vector = (weight * mean.vector + (1 - weight) * broader).astype(np.float32)
     return mixed

@@ -22,6 +22,8 @@ BATCH = 2_048
 GROWTH = 1.3
 """Means are estimated anew once the vault has this many times the vectors they were made from (or shrank so)."""
 
+_RECIPE = "2"
+"""Raised when the same means come to centre in another way, so that what is stored is centred anew."""
 
 HOLES = 0.3
 """Share of the vector table's places that may be empty before it is made anew (shared measurement: occupancy 70 %)."""
@@ -37,15 +39,16 @@ def create(db: apsw.Connection, space: EmbeddingSpace) -> None:
 
 
 def keep_priors(db: apsw.Connection, priors: Priors) -> bool:
-    """Store the means that ship with the model beside the vault's own; say whether they are others than before."""
+    """Store the means that ship with the model beside the vault's own; say whether they centre in another way now."""
     rows = sorted(
         (f"prior-{kind}:{language}", 0, _f32(vector))
         for kind, means in (("passage", priors.passages), ("question", priors.questions))
         for language, vector in means.items()
     )
     kept = fetch(db, "SELECT name, count, vector FROM statistics WHERE name LIKE 'prior-%' ORDER BY name")
-    if rows == kept:
+    if rows == kept and fetch(db, "SELECT value FROM meta WHERE key = 'centred_by'") == [(_RECIPE,)]:
         return False
+    db.execute("INSERT OR REPLACE INTO meta VALUES ('centred_by', ?)", (_RECIPE,))
     db.execute("DELETE FROM statistics WHERE name LIKE 'prior-%'")
     db.executemany("INSERT INTO statistics VALUES (?, ?, ?)", rows)
     return True

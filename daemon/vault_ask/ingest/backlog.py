@@ -135,6 +135,8 @@ class Backlog:
             total, _ = self._writer.count_waiting()
             if total == 0:
                 self._rest()
+                # What was embedded before it was stored counts as well; most times this only counts the vectors.
+                self._writer.refresh_statistics()
                 return True
             self._progress.begin("embedding", total)
             try:

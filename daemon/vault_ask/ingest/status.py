@@ -76,7 +76,9 @@ def describe(index: Index, rules: Rules, running: Running, ceiling: Sensitivity)
             *(_without_vector(path, count) for path, count in view.without_vector()),
         ]
         matched = _matches(view, rules) if owner else {}
-        centred = view.centring().active
+        centring = view.centring()
+        # Where the model's own means do not decide it, the vectors of all notes do.
+        centred = centring.active if owner else centring.by_model
         dimension = view.dimension
     # That the embedder is away shows only where something waits for it; to others nothing waits but what they see.
     waits = owner or counts.waiting_notes > 0

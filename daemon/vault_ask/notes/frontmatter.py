@@ -5,9 +5,9 @@ not the note.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice, pairwise, takewhile
+from itertools import pairwise, takewhile
 from typing import Any
 
 from vault_ask.notes.fold import fold, storable
@@ -15,12 +15,13 @@ from vault_ask.notes.links import tag_key, wikilink
 from vault_ask.notes.model import FrontmatterState, Link, LinkKind, Problem
 from vault_ask.notes.tolerant_yaml import Document, UnreadableYaml, all_said, read_yaml
 
-MISPLACED = "frontmatter-misplaced"
-"""Code of a problem that matters only where the block names the key of the rules."""
+UNCLOSED, MISPLACED, UNCLEAR = "frontmatter-unclosed", "frontmatter-misplaced", "frontmatter-unclear"
+"""Codes of problems. A block that is misplaced, or hardly looks like one, matters only to rules that it speaks of."""
 
 _KEY = re.compile(
     r"""\s*(?:"([^"]{1,200})"|'([^']{1,200})'|([^\s#\[\]{}"'|>,&*!%@`:-][^:]{0,199}?))\s*:(?:\s+(.*))?$"""
 )
+_SAID_LOOSELY = re.compile(r"""[\s"'{-]*([^\s"'{:：-][^:：]{0,199})[:：](.*)$""")
 _HEADING = re.compile(r"#{1,6}\s")
 _YAML_LIKE = re.compile(r"\s+\S|-\s|#")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
@@ -28,6 +29,8 @@ _TOPIC_KEYS = frozenset({"topic", "topics", "up", "parent", "parents"})
 _ABOUT_KEYS = _TOPIC_KEYS | {"category", "categories"}
 _UNCLOSED_LINES = 500
 _OPENS_ASKEW = re.compile(r"\s*-{3,}\s*(?:#.*|[Yy][Aa]?[Mm][Ll])?$")
+# Keyboards make dashes of hyphens, and words behind them change nothing of what was meant.
+_OPENS_LOOSELY = re.compile(r"\s*(?:-{3}|(?:--|[-–—]*[–—][-–—]*)\s*$)")
 _LINES_ABOVE = 10
 _INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff"))
 _MOST_ENTRIES = 1_000
@@ -40,12 +43,20 @@ class Frontmatter:
     state: FrontmatterState = FrontmatterState.NONE
     values: Mapping[str, Any] = field(default_factory=dict)
     key_lines: Mapping[str, int] = field(default_factory=dict)
+    perhaps: Mapping[str, Any] = field(default_factory=dict)
+    """Of a block that has no clear end: what every line of the note that looks like a key says, as text."""
     body_line: int = 1
     problems: tuple[Problem, ...] = ()
 
     def get(self, *names: str) -> list[Any]:
         """The values of every key that is one of these names without case."""
         return [value for key, value in self.values.items() if fold(key).strip() in names]
+
+    @property
+    def claims(self) -> Mapping[str, Any]:
+        """What the rules look at: the values, and what a block without a clear end perhaps says."""
+        both = self.values.keys() & self.perhaps.keys()
+        return {**self.perhaps, **self.values, **{key: all_said([self.values[key], self.perhaps[key]]) for key in both}}
 
     @property
     def title(self) -> str | None:
@@ -125,42 +136,69 @@ def _unreadable(block: Sequence[str], line: int, *, body_line: int) -> Frontmatt
 
 
 def _unclosed(lines: Sequence[str]) -> Frontmatter:
-    """A block without an end is body, but its first lines may still name the key that makes the note personal."""
+    """A block without an end is body, but its lines may still name the key that makes the note personal."""
     values, key_lines = _entry_by_entry(list(_block_like(lines[1:_UNCLOSED_LINES])))
-    if not values:
+    perhaps = _said_loosely(lines[1:])
+    if not perhaps and not values:
         return Frontmatter(state=FrontmatterState.UNCLOSED)
+    begins_as_text = _HEADING.match(next((line for line in lines[1:] if line.strip()), ""))
     problem = Problem(
-        code="frontmatter-unclosed",
+        code=UNCLEAR if begins_as_text or not values else UNCLOSED,
         message="The frontmatter that starts at line 1 has no closing line `---`, so it is read as text; a note that "
         "names its sensitivity in it counts as personal. Close it.",
         line=1,
     )
-    return Frontmatter(state=FrontmatterState.UNCLOSED, values=values, key_lines=key_lines, problems=(problem,))
+    return Frontmatter(
+        state=FrontmatterState.UNCLOSED, values=values, key_lines=key_lines, perhaps=perhaps, problems=(problem,)
+    )
 
 
 def _misplaced(lines: Sequence[str]) -> Frontmatter:
     """A block below blank lines, or with an odd first line, is body; but who names a note personal in it means that."""
-    shown = (line.translate(_INVISIBLE) for line in lines[: _LINES_ABOVE + _UNCLOSED_LINES])
-    above = list(islice(shown, _LINES_ABOVE))
+    above = [line.translate(_INVISIBLE) for line in lines[:_LINES_ABOVE]]
     start = next((at for at, line in enumerate(above) if line.strip()), None)
-    if start is None or not _OPENS_ASKEW.fullmatch(above[start]):
+    if start is None or not _OPENS_LOOSELY.match(above[start]):
         return Frontmatter()
-    inside = list(takewhile(lambda line: not _OPENS_ASKEW.fullmatch(line), chain(above[start + 1 :], shown)))
-    values, _ = _entry_by_entry(list(_block_like(inside)))
+    below = (line.translate(_INVISIBLE) for line in lines[start + 1 :])
+    inside = list(takewhile(lambda line: not _OPENS_ASKEW.fullmatch(line), below))
+    values, _ = _entry_by_entry(list(_block_like(inside[:_UNCLOSED_LINES])))
+    perhaps = _said_loosely(inside)
+    if not perhaps and not values:
+        return Frontmatter()
     problem = Problem(
         code=MISPLACED,
         message=f"The frontmatter does not start with `---` alone in the first line but near line {start + 1}, so it "
         "is read as text, and the note counts as personal. Move it to the top.",
         line=start + 1,
     )
-    return Frontmatter(state=FrontmatterState.UNCLOSED, values=values, problems=(problem,)) if values else Frontmatter()
+    return Frontmatter(state=FrontmatterState.UNCLOSED, values=values, perhaps=perhaps, problems=(problem,))
+
+
+def _said_loosely(lines: Iterable[str]) -> dict[str, Any]:
+    """Every line that looks like a key, with the list or the indented lines below it, as text.
+
+    Where nobody can tell where a block ends, nobody can tell a comment from a heading either. Takes time in proportion
+    to the text.
+    """
+    said: dict[str, list[Any]] = {}
+    last: list[Any] | None = None
+    for line in lines:
+        text = storable(line.translate(_INVISIBLE))
+        if last is not None and text[:1] in {" ", "\t", "-"} and (item := text.strip(" \t-")):
+            last.append(item)
+        if found := _SAID_LOOSELY.match(text):
+            last = said.setdefault(found[1].strip(" \t\"'"), [])
+            last.append(found[2].strip())
+        elif text[:1] not in {" ", "\t", "-"}:
+            last = None
+    return {key: all_said(values) for key, values in said.items()}
 
 
 def _block_like(lines: Sequence[str]) -> Iterator[str]:
-    """The lines up to a heading, or to a blank line after which no more keys follow."""
+    """The lines up to a blank line after which a heading comes, or no more keys. Above one a heading is a comment."""
     after_blank = False
     for line in lines:
-        if _HEADING.match(line) or (after_blank and line.strip() and not _is_yaml_like(line)):
+        if after_blank and line.strip() and (_HEADING.match(line) or not _is_yaml_like(line)):
             return
         after_blank = after_blank or not line.strip()
         yield line

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from vault_ask.notes.canvas import parse_canvas
 from vault_ask.notes.decoding import Decoded, decode
-from vault_ask.notes.frontmatter import MISPLACED, Frontmatter, read_frontmatter
+from vault_ask.notes.frontmatter import MISPLACED, UNCLEAR, Frontmatter, read_frontmatter
 from vault_ask.notes.markdown import Structure, parse_markdown
 from vault_ask.notes.model import FrontmatterState, Note
 from vault_ask.notes.sensitivity import Rules
@@ -26,12 +26,12 @@ def parse(path: str, content: bytes, rules: Rules, resolved_path: str | None = N
 
 
 def _minded(front: Frontmatter, rules: Rules) -> Frontmatter:
-    """Say nothing of a misplaced block that says nothing of sensitivity: it is text between two rules.
+    """Say nothing of a misplaced or unclear block that says nothing of sensitivity: it is text below a rule.
 
     What it says is kept all the same, for the day when other rules ask for it.
     """
-    is_misplaced = any(problem.code == MISPLACED for problem in front.problems)
-    return replace(front, problems=()) if is_misplaced and not rules.speaks_of(front.values) else front
+    may_be_text = any(problem.code in {MISPLACED, UNCLEAR} for problem in front.problems)
+    return replace(front, problems=()) if may_be_text and not rules.speaks_of(front.claims) else front
 
 
 def _note(  # noqa: PLR0917  # every part of a note is needed to make one
@@ -53,8 +53,8 @@ def _note(  # noqa: PLR0917  # every part of a note is needed to make one
         title=told.title or PurePosixPath(path).stem.strip() or path,
         lines=lines,
         body_line=front.body_line,
-        sensitivity=rules.classify(path, resolved_path, front.values, front.state, tags),
-        frontmatter=front.values,
+        sensitivity=rules.classify(path, resolved_path, front.claims, front.state, tags),
+        frontmatter=front.claims,
         frontmatter_state=front.state,
         aliases=told.aliases,
         tags=tags,

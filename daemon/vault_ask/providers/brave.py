@@ -1,5 +1,6 @@
 """Searches with Brave Search: https://api-dashboard.search.brave.com/app/documentation/web-search, as of 2026."""
 
+import asyncio
 from typing import Any
 
 from pydantic import SecretStr
@@ -8,7 +9,7 @@ from vault_ask.answering.context import Context
 from vault_ask.answering.evidence import WebPage
 from vault_ask.providers.web_pages import Found, pages_of
 from vault_ask.providers.web_requests import SearchServer, ask, json_of, misunderstood, objects_of, within
-from vault_ask.providers.web_words import words_for_web
+from vault_ask.providers.web_words import sendable
 from vault_ask.scope import OpenScope, Question
 from vault_ask.settings import WebSettings
 
@@ -33,15 +34,18 @@ class BraveSearch:
 
     async def search(self, question: Question, *, beside: Context[OpenScope]) -> tuple[WebPage, ...]:  # noqa: ARG002 - see the port
         """Find pages. Raises WebFailed."""
-        words = words_for_web(question)
-        if not words:
-            return ()
+        headers = {"X-Subscription-Token": self._key.get_secret_value()}
+        async with within(self._server, self._settings.timeout_seconds) as outing:
+            query = self._query(sendable(question))
+            body = await ask(self._server, outing, query=query, headers=headers)
+            return await asyncio.to_thread(self._pages, body)
+
+    def _query(self, words: str) -> dict[str, str]:
         # Without `country` it takes everybody to be in the United States.
         query = {"q": words, "count": str(self._settings.results + _SPARES), "country": "ALL", "result_filter": "web"}
-        query["text_decorations"] = "false"
-        headers = {"X-Subscription-Token": self._key.get_secret_value()}
-        async with within(self._server, self._settings.timeout_seconds):
-            body = await ask(self._server, query=query, headers=headers)
+        return query | {"text_decorations": "false"}
+
+    def _pages(self, body: bytes) -> tuple[WebPage, ...]:
         return pages_of(self._found(json_of(self._server, body)), self._settings.results)
 
     def _found(self, answer: dict[str, Any]) -> list[Found]:

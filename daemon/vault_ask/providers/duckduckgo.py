@@ -15,15 +15,17 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from vault_ask.answering.context import Context
 from vault_ask.answering.evidence import WebPage
 from vault_ask.errors import WebFailed
-from vault_ask.providers.web_pages import Found, pages_of
+from vault_ask.providers.web_pages import LONGEST_READ, Found, pages_of
 from vault_ask.providers.web_requests import (
+    Outing,
     SearchServer,
     addresses_of,
     misunderstood,
@@ -32,7 +34,7 @@ from vault_ask.providers.web_requests import (
     whole,
     within,
 )
-from vault_ask.providers.web_words import words_for_web
+from vault_ask.providers.web_words import sendable
 from vault_ask.scope import OpenScope, Question
 from vault_ask.settings import WebSettings
 
@@ -52,6 +54,10 @@ _SIGNATURE = b"DuckDuckGo"
 """Every page of its own names it; one that does not is a hotel's or a proxy's, and says nothing of what was asked."""
 _EVERYWHERE = "wt-wt"
 """DuckDuckGo's name for no region."""
+_MOST_ITEMS = 40
+"""A page has ten results and a few adverts."""
+_MOST_PIECES = 100
+"""Of a result's text, which is in pieces where words of it are bold."""
 _ADVERT = "https://duckduckgo.com/y.js?"
 _DETOUR = "//duckduckgo.com/l/?"
 
@@ -68,26 +74,23 @@ class DuckDuckGoSearch:
 
     async def search(self, question: Question, *, beside: Context[OpenScope]) -> tuple[WebPage, ...]:  # noqa: ARG002 - see the port
         """Find pages. Raises WebFailed."""
-        words = words_for_web(question)
-        if not words:
-            return ()
-        _refuse_proxy(self._server)
-        async with within(self._server, self._settings.timeout_seconds):
+        async with within(self._server, self._settings.timeout_seconds) as outing:
+            words = sendable(question)
+            _refuse_proxy(self._server)
             engine = await asyncio.to_thread(_engine)
             form = engine.build_payload(words, region=_EVERYWHERE, safesearch="moderate", timelimit=None)
-            page = await self._ask(form)
-            found = await asyncio.to_thread(self._found, engine, page)
-        return pages_of(found, self._settings.results)
+            page = await self._ask(outing, form)
+            return await asyncio.to_thread(self._pages, engine, page)
 
-    def _found(self, engine: "Duckduckgo", page: bytes) -> list[Found]:
+    def _pages(self, engine: "Duckduckgo", page: bytes) -> tuple[WebPage, ...]:
         if _CHALLENGE in page:
             raise WebFailed(_ROBOT)
         found = _results(engine, page)
         if not found and _SIGNATURE not in page:
             raise misunderstood(self._server)
-        return found
+        return pages_of(found, self._settings.results)
 
-    async def _ask(self, form: Mapping[str, str]) -> bytes:
+    async def _ask(self, outing: Outing, form: Mapping[str, str]) -> bytes:
         """Send the form and read the page.
 
         primp looks the name up again by itself; a resolver that changed its answer in between would lead it to a
@@ -104,6 +107,7 @@ class DuckDuckGoSearch:
             follow_redirects=False,
             https_only=self._server.url.startswith("https:"),
         )
+        outing.left = True
         try:
             async with aclosing(
                 await client.request("POST", self._server.url, data=dict(form), stream=True)
@@ -111,6 +115,10 @@ class DuckDuckGoSearch:
                 refuse_status(self._server, response.status_code)
                 return await whole(self._server, response.aiter_bytes())
         except primp.PrimpError as error:
+            # Only these come before the request is written. The last has no kind of its own; told in other words, it
+            # would count as sent, which errs on the right side.
+            met_nobody = isinstance(error, primp.BuilderError | primp.ConnectError | primp.DNSError)
+            outing.left = not (met_nobody or "invalid peer certificate" in str(error))
             raise unreachable(self._server, error) from None
 
 
@@ -131,10 +139,22 @@ def _results(engine: "Duckduckgo", page: bytes) -> list[Found]:
     """Read the results off the page. Their addresses are as written there, their text is HTML again."""
     # In bytes, since lxml refuses a text that names its own encoding; in a frame, since it refuses an empty page.
     tree = engine.extract_tree(b"<meta charset=utf-8><p>" + page)  # type: ignore[arg-type] # it takes bytes as well
-    items = tree.xpath(engine.items_xpath)
-    read = ({part: "".join(item.xpath(path)) for part, path in engine.elements_xpath.items()} for item in items)
+    items = tree.xpath(f"({engine.items_xpath})[position() <= {_MOST_ITEMS}]")
+    innermost = (item for item, after in pairwise((*items, None)) if after is None or not _holds(item, after))
+    read = ({part: _text(item, path) for part, path in engine.elements_xpath.items()} for item in innermost)
     organic = (one for one in read if not one["href"].startswith(_ADVERT))
     return [Found(escape(one["title"]), _direct(one["href"]), escape(one["body"])) for one in organic]
+
+
+def _holds(item: Any, after: Any) -> bool:  # noqa: ANN401 - lxml ships no types
+    """Say whether one item is around another, and so no result: read for each, what is inside would be read often."""
+    return item in after.iterancestors()
+
+
+def _text(item: Any, path: str) -> str:  # noqa: ANN401 - lxml ships no types
+    """Read a part of a result: as much of it as could be shown, since a page may hold all of itself in each."""
+    pieces = item.xpath(f"({path})[position() <= {_MOST_PIECES}]", smart_strings=False)
+    return "".join(piece[:LONGEST_READ] for piece in pieces)[:LONGEST_READ]
 
 
 def _direct(href: str) -> str:

@@ -1,5 +1,6 @@
 """Searches with the owner's own SearXNG: https://docs.searxng.org/dev/search_api.html, as of 2026."""
 
+import asyncio
 from urllib.parse import quote, urlsplit
 
 from vault_ask.answering.context import Context
@@ -7,7 +8,7 @@ from vault_ask.answering.evidence import WebPage
 from vault_ask.errors import ConfigError, WebFailed
 from vault_ask.providers.web_pages import Found, pages_of
 from vault_ask.providers.web_requests import Reach, SearchServer, ask, json_of, objects_of, within
-from vault_ask.providers.web_words import words_for_web
+from vault_ask.providers.web_words import sendable
 from vault_ask.scope import OpenScope, Question
 from vault_ask.settings import WebSettings, is_private_host
 
@@ -48,12 +49,13 @@ class SearxngSearch:
 
     async def search(self, question: Question, *, beside: Context[OpenScope]) -> tuple[WebPage, ...]:  # noqa: ARG002 - see the port
         """Find pages. Raises WebFailed."""
-        words = words_for_web(question)
-        if not words:
-            return ()
-        # As a form, so that no log of a server or proxy holds the question in an address.
-        async with within(self._server, self._settings.timeout_seconds):
-            body = await ask(self._server, form={"q": words, "format": "json"})
+        async with within(self._server, self._settings.timeout_seconds) as outing:
+            # As a form, so that no log of a server or proxy holds the question in an address.
+            form = {"q": sendable(question), "format": "json"}
+            body = await ask(self._server, outing, form=form)
+            return await asyncio.to_thread(self._pages, body)
+
+    def _pages(self, body: bytes) -> tuple[WebPage, ...]:
         answer = json_of(self._server, body)
         results = objects_of(self._server, answer.get("results"))
         found = [Found(one.get("title"), one.get("url"), one.get("content")) for one in results]

@@ -60,18 +60,38 @@ class SearchServer:
     hints: Mapping[int, str] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class Outing:
+    """One search on its way. `left` is true from just before the first byte of the question may leave this machine."""
+
+    left: bool = False
+
+    async def watch(self, step: str, details: Mapping[str, Any]) -> None:  # noqa: ARG002 - httpcore's `trace`
+        """Hear of each step of a request: connecting and greeting with TLS come before it, and hold none of it."""
+        self.left |= step == "http11.send_request_headers.started"
+
+
 @asynccontextmanager
-async def within(server: SearchServer, seconds: float) -> AsyncIterator[None]:
-    """Let what is done inside take that long. Raises WebFailed when it takes longer."""
+async def within(server: SearchServer, seconds: float) -> AsyncIterator[Outing]:
+    """Let a search take that long. Raises WebFailed when it takes longer.
+
+    Every WebFailed that comes out of here says by its `sent` whether the question had left by then.
+    """
+    outing = Outing()
     try:
         async with asyncio.timeout(seconds):
-            yield
+            yield outing
     except TimeoutError:
-        raise WebFailed(f"{server.name} did not answer within {seconds:g} seconds, so it was not waited for.") from None
+        late = f"{server.name} did not answer within {seconds:g} seconds, so it was not waited for."
+        raise WebFailed(late, sent=outing.left) from None
+    except WebFailed as error:
+        error.sent = outing.left
+        raise
 
 
 async def ask(
     server: SearchServer,
+    outing: Outing,
     *,
     query: Mapping[str, str] | None = None,
     form: Mapping[str, str] | None = None,
@@ -80,14 +100,20 @@ async def ask(
 ) -> bytes:
     """Send one request, with a query in its address, a form or a JSON document, and give the body of the answer.
 
-    Raises WebFailed. Cancelling ends the connection.
+    What was packed comes as it is, since nothing here unpacks it. Raises WebFailed. Cancelling ends the connection.
     """
     content, kind = _content(form, document)
     url = f"{server.url}?{urlencode(query)}" if query else server.url
     all_headers = {**_HEADERS, **kind, **(headers or {})}
     try:
-        async with await _connections(server) as pool:
-            answer = pool.stream("POST" if content else "GET", url, headers=list(all_headers.items()), content=content)
+        async with _connections(server) as pool:
+            answer = pool.stream(
+                "POST" if content else "GET",
+                url,
+                headers=list(all_headers.items()),
+                content=content,
+                extensions={"trace": outing.watch},
+            )
             async with answer as response:
                 refuse_status(server, response.status)
                 return await whole(server, response.aiter_stream())
@@ -131,9 +157,13 @@ def refuse_status(server: SearchServer, status: int) -> None:
 
 
 async def whole(server: SearchServer, pieces: AsyncIterator[bytes]) -> bytes:
-    """Read a body to its end. Raises WebFailed when it is longer than any search's answer."""
+    """Read a body to its end. Raises WebFailed when it is longer than any search's answer.
+
+    Pieces may come by the byte and without a wait between them, so each lets others, and the time limit, have a turn.
+    """
     body = bytearray()
     async for piece in pieces:
+        await asyncio.sleep(0)
         body += piece
         if len(body) > MOST_BYTES:
             raise WebFailed(f"{server.name} sent more than a search's answer can be. {server.remedy}")
@@ -199,10 +229,16 @@ def _content(
     return None, {}
 
 
-async def _connections(server: SearchServer) -> httpcore.AsyncConnectionPool:
+@asynccontextmanager
+async def _connections(server: SearchServer) -> AsyncIterator[httpcore.AsyncConnectionPool]:
     """Make a pool for one request. The certificates take 0.1 s to read, once, beside the loop."""
     certificates = await asyncio.to_thread(_certificates) if server.url.startswith("https:") else None
-    return httpcore.AsyncConnectionPool(certificates, max_connections=1, network_backend=_Network(server))
+    network = _Network(server)
+    try:
+        async with httpcore.AsyncConnectionPool(certificates, max_connections=1, network_backend=network) as pool:
+            yield pool
+    finally:
+        await network.aclose()
 
 
 @cache
@@ -216,6 +252,7 @@ class _Network(httpcore.AsyncNetworkBackend):
     def __init__(self, server: SearchServer) -> None:
         self._server = server
         self._inner = httpcore.AnyIOBackend()
+        self._stream: httpcore.AsyncNetworkStream | None = None
 
     async def connect_tcp(
         self,
@@ -228,10 +265,18 @@ class _Network(httpcore.AsyncNetworkBackend):
         failure: Exception = OSError("no address")
         for address in await addresses_of(self._server):
             try:
-                return await self._inner.connect_tcp(address, port, _CONNECT_SECONDS, local_address, socket_options)
+                self._stream = await self._inner.connect_tcp(
+                    address, port, _CONNECT_SECONDS, local_address, socket_options
+                )
+                return self._stream  # noqa: TRY300 - the failure is raised after the last address
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
                 failure = error
         raise failure
+
+    async def aclose(self) -> None:
+        """End the connection, which httpcore leaves open when it is cancelled while it greets with TLS."""
+        if self._stream:
+            await self._stream.aclose()
 
     async def sleep(self, seconds: float) -> None:
         await self._inner.sleep(seconds)
