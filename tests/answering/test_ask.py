@@ -18,6 +18,7 @@ from fakes import ScriptedGenerator
 from vault_ask.answering.conversation import Turn
 from vault_ask.answering.ports import CutShort, Quoted, Window
 from vault_ask.errors import ModelBusy, ModelRefused, ModelUnreachable
+from vault_ask.providers.extractive import ExtractiveGenerator
 from vault_ask.scope import OpenScope, Question, Sensitivity
 from vault_ask.wire import DeltaEvent, DoneEvent, ErrorEvent
 
@@ -152,6 +153,14 @@ class TestScopes:
         events = ask(vault, "When does [[Food]] say that the grapefruit season starts?")
         assert sources_of(events).notices == ()
         assert text_of(events) == "From January [1]."
+
+
+def test_a_quoted_picture_is_its_words_and_markup_stays_text() -> None:
+    note = hit("Clip.md", "The rent ![a chart](https://far.example/p.png?x=(1)) is 9200 <img src=x> ![y][z] from May.")
+    events = ask(vault_of(ScriptedRetrieve(note), ExtractiveGenerator(embedder=None)), "What is the rent?")
+    shown = "The rent a chart is 9200 <\u2060img src=x> !\u2060[y][z] from May."
+    assert text_of(events) == f"“{shown}” [1]"
+    assert grounding_of(events).citations[0].quote == note.body
 
 
 class TestSilence:

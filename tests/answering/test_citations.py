@@ -203,6 +203,7 @@ HOSTILE = (
     "<a href='obsidian:open?file=Secret'>",
     "<obsidian:open?file=Secret>",
     "<!--",
+    "[<img src=x>](https://evil/)",
     "![a][x]",
     "\n[x]: https://evil/?d=1\n",
     "![a[b]c](https://evil/)",

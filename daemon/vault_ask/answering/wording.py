@@ -16,6 +16,8 @@ from vault_ask.errors import ModelUnreachable
 _WORD_JOINER = "\u2060"
 _LINE_BREAK = re.compile(r"[ \t]*\n[\s>]*")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]\n|]*)(?:\\?\|([^\[\]\n]*))?\]\]")
+_PICTURE = re.compile(r"!\[([^\[\]\n]*)\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])|!(?=\[)")
 _STRESS = re.compile(r"\*\*|==|~~")
 _MARKER = re.compile(r"([\[【［])(?=\s*\^?\d{1,3}\s*[\]】］])")
 
@@ -74,6 +76,8 @@ class Wording:
 
 
 def plain(text: str) -> str:
-    """Make note text fit to read inside an answer: one line, links as words, nothing that passes for a citation."""
+    """Make note text fit to read inside an answer: one line of words, with no picture and no false citation."""
     text = _WIKILINK.sub(lambda link: link[2] or link[1], _LINE_BREAK.sub(" ", text))
+    # A clipped page's pictures would tell a stranger that they are shown.
+    text = _TAG.sub(lambda sign: f"{sign[0]}{_WORD_JOINER}", _PICTURE.sub(r"\1", text))
     return _MARKER.sub(rf"\1{_WORD_JOINER}", _STRESS.sub("", text))
