@@ -223,7 +223,7 @@ class TestDuckDuckGo:
         find(duckduckgo(stand_in))
         stand_in.body = ("DuckDuckGo" + "<div class=body>" * 100 + inside).encode()
         room = psutil.Process().memory_info().rss
-        assert find(duckduckgo(stand_in, timeout_seconds=5)) == ()
+        assert find(duckduckgo(stand_in, timeout_seconds=2)) == ()
         assert psutil.Process().memory_info().rss - room < 80_000_000
 
     def test_searches_that_are_given_up_leave_no_threads(self, stand_in: WebStandIn) -> None:
