@@ -64,7 +64,7 @@ def main() -> None:
     try:
         enter_network()
     except OSError as error:
-        print(error)
+        sys.stdout.write(str(error))
         sys.exit(NOT_PERMITTED)
     from model_server import ModelServer  # noqa: PLC0415 # threads would forbid the namespace
 
@@ -74,7 +74,7 @@ def main() -> None:
             with ModelServer(script=["stolen"], host=FOREIGN, fixed_port=own.port) as foreign:
                 told = scene(own.port)
                 # Connections are taken in turn: once this one is answered, all before it have been counted.
-                urllib.request.urlopen(f"{foreign.ollama_base}/count").close()
+                urllib.request.urlopen(f"{foreign.ollama_base}/count").close()  # noqa: S310 - our own server
             seen[name] = {
                 "told": told,
                 "own": len(own.requests),
@@ -82,7 +82,7 @@ def main() -> None:
                 "foreign_connections": foreign.connections - 1,
                 "foreign_heard": len(foreign.requests) + len(foreign.described) - 1,
             }
-    print(json.dumps(seen))
+    sys.stdout.write(json.dumps(seen))
 
 
 def _answer(model: str, port: int, *, reach: bool = True, host: str = NAME, listed: tuple[str, ...] = ()) -> str:
@@ -160,10 +160,9 @@ def _offers_change(port: int) -> str:
 
 def _numeric_address_that_leads_elsewhere(port: int) -> str:
     """Even the lookup of an address that was found good lies: only the connected socket can tell."""
-    with answers(FOREIGN, of=OWN):
-        # The first lookup is ours, of the name; the second is of the numeric address, in `socket.create_connection`.
-        with answers(OWN):
-            return _answer("ollama_chat/m", port)
+    # The first lookup is ours, of the name; the second is of the numeric address, in `socket.create_connection`.
+    with answers(FOREIGN, of=OWN), answers(OWN):
+        return _answer("ollama_chat/m", port)
 
 
 def _detour(port: int) -> str:

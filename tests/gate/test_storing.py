@@ -1,0 +1,70 @@
+"""What is stored of a personal note is stored as personal, by whatever way it comes and at every moment of it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fakes import HashEmbedder, bag_of_words
+from ingest.bench import AWAY, OPEN, PRIVATE, Bench
+from vault_ask.index.embedding import Refused, Vector
+from vault_ask.scope import Scope
+from vault_ask.sources.port import Upserted
+
+DIMENSION = 384
+
+
+class Looking(HashEmbedder):
+    """Looks at what an open question would find while it embeds."""
+
+    def __init__(self) -> None:
+        super().__init__(dimension=DIMENSION)
+        self.bench: Bench | None = None
+        self.seen: list[tuple[list[str], list[str]]] = []
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vector | Refused]:
+        if self.bench is not None:
+            self.seen.append((self.bench.paths(OPEN), self.bench.paths(PRIVATE)))
+        return super().embed_passages(texts)
+
+
+def near(bench: Bench, words: str, scope: Scope) -> list[str]:
+    with bench.index.open(scope) as view:
+        found = [chunk for chunk, _ in view.nearest(bag_of_words(words, DIMENSION), 99)]
+    # Read without a ceiling, so that nothing but the vectors' own is looked at.
+    with bench.index.open(PRIVATE) as view:
+        return sorted(passage.path for passage in view.passages(found).values())
+
+
+def test_a_note_that_became_personal_is_hidden_while_its_new_text_is_embedded(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, {"N.md": "the harvest", "Open.md": "the barn"}, embedder=(looking := Looking()))
+    bench.index_all()
+    assert bench.paths(OPEN) == ["N.md", "Open.md"]
+    looking.bench = bench
+    bench.source.put("N.md", "---\nsensitivity: personal\n---\nthe harvest was sold, and the money is hidden\n")
+    bench.follow()
+    assert looking.seen == [(["Open.md"], ["N.md", "Open.md"])]
+    assert (near(bench, "harvest", OPEN), near(bench, "harvest", PRIVATE)) == (["Open.md"], ["N.md", "Open.md"])
+    bench.close()
+
+
+def test_personal_passages_that_waited_for_their_vectors_are_near_no_open_question(tmp_path: Path) -> None:
+    notes = {"Private/N.md": "the harvest", "Open.md": "the barn"}
+    bench = Bench(tmp_path, notes, personal=("Private",))
+    bench.embedder.fail_with(AWAY)
+    bench.sweep()
+    assert near(bench, "harvest", PRIVATE) == []
+    bench.embedder.recover()
+    bench.index_all()
+    assert near(bench, "harvest", OPEN) == ["Open.md"]
+    assert near(bench, "harvest", PRIVATE) == ["Open.md", "Private/N.md"]
+    bench.close()
+
+
+def test_a_link_into_a_personal_folder_is_stored_as_what_it_leads_to(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, {"Private/Real.md": "the harvest", "Open.md": "the barn"}, personal=("Private",))
+    bench.source.link("Alias.md", "Private/Real.md")
+    bench.source.link("Other.md", "Open.md")
+    bench.index_all()
+    bench.ingest.apply([Upserted("Alias.md"), Upserted("Other.md")])
+    assert bench.paths(OPEN) == ["Open.md", "Other.md"]
+    assert bench.paths(PRIVATE) == ["Alias.md", "Open.md", "Other.md", "Private/Real.md"]
+    bench.close()
