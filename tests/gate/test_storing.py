@@ -68,3 +68,15 @@ def test_a_link_into_a_personal_folder_is_stored_as_what_it_leads_to(tmp_path: P
     assert bench.paths(OPEN) == ["Open.md", "Other.md"]
     assert bench.paths(PRIVATE) == ["Alias.md", "Open.md", "Other.md", "Private/Real.md"]
     bench.close()
+
+
+def test_when_a_personal_note_was_stored_last_is_known_to_a_view_of_all_notes_alone(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, {"Private/N.md": "the harvest", "Open.md": "the barn"}, personal=("Private",))
+    bench.index_all()
+    before = bench.counts(OPEN).last_indexed
+    # A moment that no clock of the test could have told by itself.
+    bench.writer.set_meta(changed_at="2099-01-01T00:00:00+00:00")
+    assert bench.counts(PRIVATE).last_indexed == "2099-01-01T00:00:00+00:00"
+    assert bench.counts(OPEN).last_indexed == before
+    assert before is not None
+    bench.close()
