@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 from measuring import ROOT, Table, machine, show
 
@@ -25,7 +26,7 @@ from gate.trying import Example, try_many
 EXAMPLES = 3_000
 SHOWN = 3
 SHOWN_CHARACTERS = 2_000
-PORTION = 100
+PORTION = 50
 """Examples a process tries in one go, of a seed of their own."""
 
 
@@ -67,12 +68,12 @@ def _tried(examples: int, seed: int, processes: int) -> Tally:
     if processes == 1:
         done: Iterable[Tally] = map(_portion, portions, numbers)
     else:
-        # Processes of their own and not forks: what is tried starts threads.
-        pool = ProcessPoolExecutor(min(processes, len(portions)), max_tasks_per_child=5)
+        # Begun anew and not forked: what is tried starts threads.
+        pool = ProcessPoolExecutor(min(processes, len(portions)), mp_context=get_context("spawn"))
         done = pool.map(_portion, portions, numbers)
     for at, part in enumerate(done, start=1):
         tally.include(part)
-        if at % 5 == 0:
+        if at % 4 == 0:
             print(f"{tally.examples} examples, {len(tally.findings)} findings", file=sys.stderr)
     return tally
 

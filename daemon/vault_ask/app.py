@@ -160,7 +160,7 @@ class Library:
             vault_name=lambda: self.vault_name,
             settings=self.settings.models,
             personal_to_remote_model=self.settings.sensitivity.personal_to_remote_model,
-            thresholds=thresholds_for(self.settings.embedding.model, self.settings.web.thin_below),
+            thresholds=thresholds_for(self._embedding_model(), self.settings.web.thin_below),
             web=lambda: self.web,
             record=self._keep_record,
         )
@@ -309,6 +309,13 @@ class Library:
     def web(self) -> WebSearch | None:
         """The web search; None while the web is off. Raises KeyNotSet when the chosen provider's key is missing."""
         return make_web(self.settings)
+
+    def _embedding_model(self) -> str:
+        """Name the model that really embeds, since what was measured of one holds for no other."""
+        with suppress(ModelError):
+            if self.embedder is not None:
+                return self.embedder.space.model
+        return self.settings.embedding.model
 
     def _check_web(self) -> None:
         _ = self.web
