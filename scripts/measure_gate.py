@@ -13,7 +13,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -105,10 +105,13 @@ def _table(tally: Tally, seed: int, seconds: float) -> Table:
         for door in sorted(tally.heard)
     ]
     head = ("door", "heard", "canaries forbidden", "canaries found", "compared", "different", "moved by statistics")
-    pace = f"{tally.examples / seconds:.1f} a second"
-    title = f"{tally.examples:,} vaults of seed {seed} in {seconds / 60:.0f} min ({pace}), {tally.requests:,} requests"
-    others = sum(found[kind].total() for kind in found if kind not in {"canary", "difference"})
-    return Table(f"{title}; {len(tally.findings):,} findings, {others} of them of another kind", head, rows)
+    pace = f"{seconds / 60:.0f} min, {tally.examples / seconds:.1f} a second"
+    tried = f"{tally.examples:,} vaults of seed {seed} ({pace}), {tally.requests:,} requests to each of the two houses"
+    return Table(f"{tried}: {_told(found)}", head, rows)
+
+
+def _told(found: Mapping[str, Counter[str]]) -> str:
+    return ", ".join(f"{kind}: {doors.total()}" for kind, doors in sorted(found.items()))
 
 
 def _kinds(tally: Tally) -> set[str]:

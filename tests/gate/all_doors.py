@@ -245,7 +245,7 @@ _SHAPES: dict[str, tuple[str, ...]] = {"cli": (), "cli json": ("--json",), "cli 
 
 def _door_of(call: Call) -> str:
     path = call.address.partition("?")[0]
-    known = path in {"/api/status", "/api/events", "/openapi.json", "/chat", "/health"}
+    known = path in {"/api/status", "/api/events", "/openapi.json", "/chat", "/healthz"}
     return path if known and call.method == "GET" else "refusals"
 
 

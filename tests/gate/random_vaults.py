@@ -119,7 +119,7 @@ def _path(folder: str, name: str) -> str:
 _OPEN_PATHS = st.builds(_path, st.sampled_from(FOLDERS), st.sampled_from(NAMES).map(lambda name: f"{name}.md"))
 _OPEN_TEXTS = st.builds("{}{}\n".format, st.sampled_from(_OPEN_HEADS), _text(_OPEN_PARTS, most=14))
 _SOME, _ANY = (st.dictionaries(_OPEN_PATHS, _OPEN_TEXTS, min_size=least, max_size=5) for least in (2, 0))
-_OPEN_NOTES = st.one_of(_SOME, _SOME, _SOME, _ANY, st.just({}))
+_OPEN_NOTES: st.SearchStrategy[dict[str, str]] = st.one_of(_SOME, _SOME, _SOME, _ANY, st.just({}))
 
 
 class _Canaries:
@@ -340,7 +340,7 @@ def _calls(vault: Vault) -> st.SearchStrategy[Call]:
             Call(method="GET", address="/api/events"),
             Call(method="GET", address="/api/events"),
             Call(method="GET", address="/api/events", ceiling="personal"),
-            Call(method="GET", address="/health"),
+            Call(method="GET", address="/healthz"),
             Call(method="GET", address="/openapi.json"),
             Call(method="GET", address="/chat"),
             Call(method="GET", address=f"/api/notes/{hidden}"),

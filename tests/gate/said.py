@@ -16,7 +16,6 @@ from vault_ask.answering.evidence import Prompt, WithWeb
 
 _TIMES = {"seconds", "at"}
 _WHEN = {"last_indexed", "last_change_indexed", "last_change_seen", "next_try_seconds"}
-_MOVED_IN_STATUS = {"centred"}
 _MOVED_IN_RECORD = {"notes", "web", "model", "outcome"}
 NEVER = {"web", "beside the web", "prompt of made/remote", "log"}
 """Where no canary belongs, whatever the request may see."""
@@ -162,7 +161,7 @@ def heard_at(door: str, said: str, *, still: bool) -> Heard:
     if door.startswith("ask"):
         # Of a command the head is its exit code, which tells whether the vault was silent.
         return Heard(door, said, None if "cli" in door else head, _answered(told))
-    return Heard(door, said, (head, _without(_MOVED_IN_STATUS, told)))
+    return Heard(door, said, (head, told))
 
 
 def _found(told: Any) -> Any:  # noqa: ANN401 - only compared
