@@ -39,8 +39,10 @@ def serve(settings: Settings, *, rebuild: bool, tell: Callable[[str], None]) -> 
         code: int | str | None = 0
         try:
             daemon.start(rebuild=rebuild)
-            tell(f"vault-ask serves {daemon.vault_name!r}. Open {_address(settings.server, listener)}/chat")
-            uvicorn.Server(uvicorn.Config(app, **uvicorn_options(settings.server))).run(sockets=[listener])
+            server = uvicorn.Server(uvicorn.Config(app, **uvicorn_options(settings.server)))
+            with _asked_to_end(server):
+                tell(f"vault-ask serves {daemon.vault_name!r}. Open {_address(settings.server, listener)}/chat")
+                server.run(sockets=[listener])
         except SystemExit as leaving:
             code = leaving.code
         finally:
@@ -84,17 +86,38 @@ def _listening(server: ServerSettings) -> Iterator[socket.socket]:
 
 @contextmanager
 def _ending_in_order() -> Iterator[None]:
-    """Unwind at SIGTERM and Ctrl-C, so that the daemon stops; uvicorn sends itself the signal again when it is done."""
+    """Unwind at SIGTERM and Ctrl-C, so that the daemon stops."""
 
     def leave(_number: int, _frame: object) -> None:
         raise SystemExit(0)
 
-    former = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGINT)}
+    with _handling(leave):
+        yield
+
+
+@contextmanager
+def _asked_to_end(server: uvicorn.Server) -> Iterator[None]:
+    """Ask the server to end at SIGTERM and Ctrl-C before it handles them itself, and after.
+
+    An exception raised while asyncio makes its loop would leave half a loop behind, and its complaints on the
+    terminal. A server asked to end before it has begun begins, and ends. It sends itself the signal again when done.
+    """
+
+    def ask(_number: int, _frame: object) -> None:
+        server.should_exit = True
+
+    with _handling(ask):
+        yield
+
+
+@contextmanager
+def _handling(handler: Callable[[int, object], None]) -> Iterator[None]:
+    former = {number: signal.signal(number, handler) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:
-        for number, handler in former.items():
-            signal.signal(number, handler)
+        for number, before in former.items():
+            signal.signal(number, before)
 
 
 def _address(server: ServerSettings, listener: socket.socket) -> str:

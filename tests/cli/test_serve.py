@@ -1,3 +1,4 @@
+import asyncio
 import signal
 import socket
 import threading
@@ -5,9 +6,12 @@ import time
 
 import httpx
 import pytest
+import uvicorn
 
 from cli.commands import Commands, Served
 from cli.conftest import Making
+from vault_ask.serving import serve
+from vault_ask.settings import load_settings
 from waiting import wait_until
 
 TOKEN = "a-long-and-random-word"
@@ -51,6 +55,29 @@ def test_ctrl_c_ends_it_as_cleanly(library: Commands) -> None:
     # A clean end folds the journal into the index.
     assert library.data is not None
     assert not list(library.data.glob("*-wal"))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_the_server_is_being_made_ends_it_in_order(
+    library: Commands, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    """Raised in the middle of asyncio's constructor, an exception left half a loop and its complaints behind."""
+    made: list[asyncio.AbstractEventLoop] = []
+
+    def interrupted() -> asyncio.AbstractEventLoop:
+        signal.raise_signal(number)
+        made.append(asyncio.new_event_loop())
+        return made[-1]
+
+    monkeypatch.setattr(uvicorn.Config, "get_loop_factory", lambda _config: interrupted)
+    told: list[str] = []
+    settings = load_settings(
+        config=library.config,
+        overrides={"data": library.data, "vault": {"path": library.vault}, "server": {"port": 0}},
+    )
+    assert serve(settings, rebuild=False, tell=told.append) == 0
+    assert any("vault-ask serves" in line for line in told)
+    assert [loop.is_closed() for loop in made] == [True]
 
 
 def test_it_ends_in_time_while_it_embeds_and_somebody_reads_a_stream(commands: Making) -> None:
