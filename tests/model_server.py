@@ -51,7 +51,12 @@ class Silence:
     """Nothing more comes, and the connection stays open until the server is stopped."""
 
 
-Step = str | Reset | Fault | Status | Endless | Silence
+@dataclass(frozen=True)
+class HangUp:
+    """The connection is closed here in good order, as by a server that is stopped."""
+
+
+Step = str | HangUp | Reset | Fault | Status | Endless | Silence
 
 
 @dataclass
@@ -63,6 +68,7 @@ class ModelServer:
     """
 
     script: Sequence[Step] = ()
+    name: str = ""
     finish: str = "stop"
     host: str = "127.0.0.1"
     fixed_port: int = 0
@@ -170,6 +176,8 @@ class _Handler(BaseHTTPRequestHandler):
                     self._token(step, ollama=ollama)
                 case Reset():
                     return self._reset()
+                case HangUp():
+                    return None
                 case Fault():
                     return self._send(
                         self._line({"error": step.message if ollama else {"message": step.message}}, ollama)

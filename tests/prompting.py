@@ -17,13 +17,23 @@ def prompt_of(
     pages: Sequence[WebPage] = (),
     query: str = "",
     idf: Mapping[str, float] | None = None,
+    answer_in: str | None = None,
+    is_broad: bool = False,
 ) -> Prompt:
     """A prompt of these excerpts, with the numbers they have, and of web pages if there are any."""
     context = Context[OpenScope](tuple(_hit(excerpt) for excerpt in excerpts))
     context.__dict__["excerpts"] = excerpts
     talk = Conversation[OpenScope](tuple(history))
     evidence = WithWeb(context, talk, tuple(pages)) if pages else VaultOnly(context, talk)
-    return Prompt(question=question, language=language, evidence=evidence, query=query, idf=idf or {})
+    return Prompt(
+        question=question,
+        language=language,
+        evidence=evidence,
+        query=query,
+        idf=idf or {},
+        answer_in=answer_in,
+        is_broad=is_broad,
+    )
 
 
 def _hit(excerpt: Excerpt) -> Hit[OpenScope]:
@@ -41,4 +51,5 @@ def _hit(excerpt: Excerpt) -> Hit[OpenScope]:
         sensitivity=Sensitivity.OPEN,
         score=excerpt.score,
         provenance="both",
+        in_question=excerpt.in_question,
     )

@@ -13,23 +13,26 @@ from typing import Any, Literal, TypeVar, assert_never
 import structlog
 
 from vault_ask.answering.ask import AskVault, Generators
+from vault_ask.answering.asked import AS_USUAL, Wishes
 from vault_ask.answering.conversation import Turn
 from vault_ask.answering.coverage import thresholds_for
 from vault_ask.answering.ports import Generator, WebSearch
+from vault_ask.answering.reading import Lines, Reading
 from vault_ask.answering.searching import search_response
 from vault_ask.audit import AuditLog, Door, Record
 from vault_ask.bulletin import Bulletin
 from vault_ask.errors import ConfigError, IndexBusy, IndexDamaged, ModelError, NoIndex, VaultAskError
 from vault_ask.index.embedding import Embedder, space_changed
 from vault_ask.index.files import IndexFiles
-from vault_ask.index.view import Index
+from vault_ask.index.view import Index, VaultView
 from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.backlog import BacklogState
 from vault_ask.ingest.ingest import reclassify
 from vault_ask.ingest.keeper import Keeper
 from vault_ask.ingest.progress import Snapshot
-from vault_ask.ingest.status import Running, Work, describe, index_event
+from vault_ask.ingest.status import Running, Work, describe, index_event, versions
 from vault_ask.ingest.workshop import Tools
+from vault_ask.news import News, told
 from vault_ask.notes.language import LanguageDetector
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.providers.embedded import EmbeddedEmbedder
@@ -42,7 +45,17 @@ from vault_ask.scope import OpenScope, PrivateScope, Question, Scope, Sensitivit
 from vault_ask.settings import Settings
 from vault_ask.sources.filesystem import FolderSource
 from vault_ask.sources.port import SourceState, VaultSource
-from vault_ask.wire import AnswerEvent, GenerationStatus, IndexEvent, SearchResponse, StatusResponse, WebStatus
+from vault_ask.wire import (
+    AnswerEvent,
+    GenerationStatus,
+    IndexEvent,
+    NoteResponse,
+    NotesEvent,
+    RelatedResponse,
+    SearchResponse,
+    StatusResponse,
+    WebStatus,
+)
 
 log = structlog.get_logger()
 
@@ -113,6 +126,7 @@ class Library:
         self.embedder = embedder
         self.retriever = Retriever(embedder=embedder, languages=LanguageDetector(), settings=settings.retrieval)
         self.audit = AuditLog(settings.data / "audit", settings.audit)
+        self.reading = Reading(self.open_view, record=self._keep_record)
         self._searchers = ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="search")
         self._closed = False
         self._rules_kept = False
@@ -167,8 +181,7 @@ class Library:
 
     def retrieve(self, question: str, *, scope: S, **how: Any) -> Retrieved[S]:  # noqa: ANN401 - passed through
         """Retrieve in this thread, under a scope; `how` is as in Retriever.retrieve. Raises NoIndex."""
-        self._keep_rules()
-        with self.index.open(scope) as view:
+        with self.open_view(scope) as view:
             self._told_name = view.vault_name
             return self.retriever.retrieve(view, question, **how)
 
@@ -178,7 +191,7 @@ class Library:
         *,
         scope: Scope,
         history: tuple[Turn, ...] = (),
-        note: str | None = None,
+        wishes: Wishes = AS_USUAL,
         door: Door = "rest",
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Answer a question as a stream of events, and record it.
@@ -187,7 +200,7 @@ class Library:
         """
         if isinstance(scope, OpenScope) and scope.web_allowed:
             self._check_web()
-        return self.asking.answer(question, scope=scope, history=history, note=note, door=door)
+        return self.asking.answer(question, scope=scope, history=history, wishes=wishes, door=door)
 
     async def search(self, query: str, *, scope: Scope, k: int, arm: str, door: Door = "rest") -> SearchResponse:
         """Search in a worker thread."""
@@ -214,6 +227,21 @@ class Library:
                     seconds=time.monotonic() - started,
                 )
             )
+
+    async def note(self, path: str, lines: Lines, *, scope: Scope) -> NoteResponse:
+        """Read lines of a note in a worker thread."""
+        return await self._in_thread(partial(self.reading.note, path, lines, scope=scope))
+
+    async def related(self, path: str, *, scope: Scope, k: int) -> RelatedResponse:
+        """Find the notes near a note in a worker thread."""
+        return await self._in_thread(partial(self.reading.related, path, scope=scope, k=k))
+
+    @contextmanager
+    def open_view(self, scope: S) -> Iterator[VaultView[S]]:
+        """Open the index in this thread, as it is under today's rules. Raises NoIndex, IndexFailed."""
+        self._keep_rules()
+        with self.index.open(scope) as view:
+            yield view
 
     def _keep_record(self, record: Record) -> None:
         """Record what was done. A folder without an index is none of ours: it may be the vault, named by mistake."""
@@ -341,8 +369,8 @@ class Library:
 
         return tuple(f"ollama_chat/{name}" for name in running_chat_models(self.settings.embedding.ollama_url))
 
-    async def _retrieve_in_thread(self, question: str, *, scope: S, note: str | None = None) -> Retrieved[S]:
-        return await self._in_thread(partial(self.retrieve, question, scope=scope, note=note))
+    async def _retrieve_in_thread(self, question: str, *, scope: S, note: str | None, k: int | None) -> Retrieved[S]:
+        return await self._in_thread(partial(self.retrieve, question, scope=scope, note=note, k=k))
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._searchers, work)
@@ -363,7 +391,11 @@ class Daemon(Library):
         super().__init__(settings, embedder)
         self._tools = make_tools(settings, embedder)
         self._keeper = Keeper(self.files, self._tools, changed=self._publish)
-        self._bulletins = {ceiling: Bulletin(partial(self._index_event, ceiling)) for ceiling in Sensitivity}
+        self._bulletins = {
+            (ceiling, seen): Bulletin(partial(self._news, ceiling, seen))
+            for ceiling in Sensitivity
+            for seen in Sensitivity
+        }
         self._looked = -OFFER_SECONDS
         self._found_models: tuple[str, ...] = ()
 
@@ -405,22 +437,25 @@ class Daemon(Library):
         """Tell how the daemon is doing, as a reader with this ceiling sees it."""
         return await self._in_thread(partial(self.describe, ceiling))
 
-    def events(self, ceiling: Sensitivity) -> AsyncGenerator[IndexEvent, None]:
-        """Tell the state of the index, as a reader with this ceiling sees it: at once, and whenever it changed."""
-        return self._bulletins[ceiling].follow()
+    def events(self, ceiling: Sensitivity, *, notes: Scope) -> AsyncGenerator[IndexEvent | NotesEvent, None]:
+        """Tell the state of the index, as a reader with this ceiling sees it: at once, and whenever it changed.
+
+        Also the notes of a scope that changed since the first of these.
+        """
+        return told(self._bulletins[ceiling, notes.ceiling].follow())
 
     def _publish(self) -> None:
         for bulletin in self._bulletins.values():
             bulletin.publish()
 
-    async def _index_event(self, ceiling: Sensitivity) -> IndexEvent:
-        return await self._in_thread(partial(self._index_event_now, ceiling))
+    async def _news(self, ceiling: Sensitivity, seen: Sensitivity) -> News:
+        return await self._in_thread(partial(self._news_now, ceiling, seen))
 
-    def _index_event_now(self, ceiling: Sensitivity) -> IndexEvent:
+    def _news_now(self, ceiling: Sensitivity, seen: Sensitivity) -> News:
         keeper = self._keeper
         work = Work(source=self._source_state(), progress=keeper.progress, caught_up=keeper.caught_up)
         with self._suspecting():
-            return index_event(self.index, work, ceiling)
+            return News(index_event(self.index, work, ceiling), versions(self.index, seen))
 
     def _source_state(self) -> SourceState:
         state, trouble = self._tools.source.state(), self._keeper.trouble
@@ -428,8 +463,7 @@ class Daemon(Library):
 
     def retrieve(self, question: str, *, scope: S, **how: Any) -> Retrieved[S]:  # noqa: ANN401 - passed through
         """Retrieve as a library does, and say so while the index is still being built."""
-        with self._suspecting():
-            found: Retrieved[S] = super().retrieve(question, scope=scope, **how)
+        found: Retrieved[S] = super().retrieve(question, scope=scope, **how)
         snapshot = self._keeper.following
         if not found.hits and not self._keeper.caught_up and self._source_state().mode == "waiting":
             return replace(found, notices=(*found.notices, NOT_READ_YET))
@@ -439,6 +473,12 @@ class Daemon(Library):
         figures = "" if isinstance(scope, OpenScope) else f" ({snapshot.done} of {snapshot.total} notes)"
         notice = f"The vault is still being indexed{figures}; ask again later for more."
         return replace(found, notices=(*found.notices, notice))
+
+    @contextmanager
+    def open_view(self, scope: S) -> Iterator[VaultView[S]]:
+        """Open the index in this thread, and have it checked where it cannot be read."""
+        with self._suspecting(), super().open_view(scope) as view:
+            yield view
 
     def describe(self, ceiling: Sensitivity) -> StatusResponse:
         """Describe the running daemon."""

@@ -79,6 +79,21 @@ class _Asked(_Words):
         return words
 
 
+class _Language(click.ParamType[str]):
+    """A language, as a request over HTTP names it."""
+
+    name = "tag"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Take a tag of BCP 47."""
+        from vault_ask.wire import AskRequest  # noqa: PLC0415 - late, as below
+
+        try:
+            return AskRequest(question="?", language=value).language or value
+        except ValueError:
+            self.fail("this is no language tag, such as sv, pt-BR or zh-Hant.", param, ctx)
+
+
 class _Moment(click.DateTime):
     """A date, or a date with a time, of the clock on the wall."""
 
@@ -99,6 +114,7 @@ _FOLDER = _Folder()
 _WORDS = _Words()
 _ASKED = _Asked()
 _MOMENT = _Moment()
+_LANGUAGE = _Language()
 
 EXIT_FAILED, EXIT_USAGE, EXIT_VAULT, EXIT_SILENT, EXIT_MODEL, EXIT_BUSY = 1, 2, 3, 4, 5, 6
 
@@ -203,11 +219,24 @@ def index(settings: Settings, *, rebuild: bool, dry_run: bool, no_embed: bool) -
     default=None,
     help="Whether the web may be asked where notes say little, once web.enabled is true.  [default: unless --personal]",
 )
+@click.option("--note", type=_WORDS, help="Path in the vault of the note the question is about; it comes first.")
+@click.option("--k", type=click.IntRange(1, 50), help="The most passages to answer from.  [default: retrieval.top_k]")
+@click.option("--language", type=_LANGUAGE, help="Language of the answer, such as sv or pt-BR; quotes keep theirs.")
 @click.option("--dry-run", is_flag=True, help="Show what the answer would be made from; word nothing, and ask no web.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @configured
-def ask(settings: Settings, *, question: str, personal: bool, web: bool | None, dry_run: bool, as_json: bool) -> None:
+def ask(
+    settings: Settings,
+    *,
+    question: str,
+    personal: bool,
+    web: bool | None,
+    dry_run: bool,
+    as_json: bool,
+    **wishes: Any,  # noqa: ANN401 - as Wishes has them
+) -> None:
     """Answer QUESTION from the vault, with citations."""
+    from vault_ask.answering.asked import Wishes  # noqa: PLC0415
     from vault_ask.app import Library, make_embedder  # noqa: PLC0415
 
     if personal and web:
@@ -219,7 +248,7 @@ def ask(settings: Settings, *, question: str, personal: bool, web: bool | None, 
     library = Library(settings, make_embedder(settings, tell=_tell))
     would = _would_ask_web(library, personal=personal, allow_web=allow_web) if dry_run else None
     with closing(library.audit):
-        events = library.answer(Question(question), scope=scope, door="cli")
+        events = library.answer(Question(question), scope=scope, wishes=Wishes(**wishes), door="cli")
         answered = asyncio.run(print_answer(events, as_json=as_json, sources_only=dry_run))
     if would:
         click.echo(would, err=as_json)

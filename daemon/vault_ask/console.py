@@ -275,7 +275,8 @@ def _print_sources(event: SourcesEvent, *, as_json: bool) -> None:
     else:
         click.echo(f"{event.generator} would answer from {_count(len(event.sources), 'passage')}:")
     for source in event.sources:
-        click.echo(f"[{source.n}] {_place(source)}")
+        found = ", expanded through a link" if source.provenance == "expanded" else ""
+        click.echo(f"[{source.n}] {_place(source)}{found}")
 
 
 def print_status(status: StatusResponse, *, as_json: bool) -> None:

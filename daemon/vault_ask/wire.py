@@ -30,7 +30,19 @@ class AskRequest(Message):
     question: str = Field(min_length=1, max_length=8_000, description="The user's own words.")
     history: tuple[HistoryTurn, ...] = Field(default=(), max_length=100, description="Earlier turns, oldest first.")
     note: str | None = Field(
-        default=None, max_length=1_024, description="Vault path of the note the question is about."
+        default=None,
+        max_length=1_024,
+        description="Vault path of the note the question is about: its passages come first, then those of the notes "
+        "it links with, then the rest of the vault.",
+    )
+    k: int | None = Field(
+        default=None, ge=1, le=50, description="The most passages the answer may rest on; by default as configured."
+    )
+    language: str | None = Field(
+        default=None,
+        max_length=35,
+        pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$",
+        description="Language of the answer, as a BCP 47 tag; by default the question's own.",
     )
     include_personal: bool = Field(default=False, description="Whether personal notes take part; this closes the web.")
     allow_web: bool | None = Field(
@@ -72,7 +84,10 @@ class Source(Citation):
     """A passage the answer may cite, with why it was chosen. `quote` is the whole passage."""
 
     score: float
-    provenance: Literal["vector", "text", "both"]
+    provenance: Literal["vector", "text", "both", "expanded"] = Field(
+        description="How it was found: by meaning, by words, by both, or through a link of the note in question."
+    )
+    via: str | None = Field(default=None, description="The note whose link led here; null unless it was expanded.")
     personal: bool
 
 
@@ -293,6 +308,69 @@ class IndexEvent(Message):
     message: str = Field(description="The same in a sentence; while waiting, why.")
 
 
+class NotesEvent(Message):
+    """Notes whose indexed version is another one now. Paths are of the notes that the caller may see, and asked for.
+
+    A note that stopped being visible is `gone`, whatever became of it.
+    """
+
+    type: Literal["notes"] = "notes"
+    changed: tuple[str, ...]
+    gone: tuple[str, ...]
+    more: bool = Field(description="True when more changed than is listed: then anything may have.")
+
+
+class NoteState(Message):
+    """How a note stands in the index. Times are UTC, such as 2026-05-01T10:00:00+00:00."""
+
+    state: Literal["indexed", "words_only", "incomplete"] = Field(
+        description="words_only: it is found by words alone until its vectors are made. incomplete: a newer version is "
+        "not whole yet, and the one before it is searched."
+    )
+    indexed_at: str
+    modified_at: str = Field(description="When the indexed version was last changed, as the device that wrote it says.")
+    message: str = Field(description="The same in a sentence.")
+
+
+class NoteResponse(Message):
+    """Lines of a note as the index holds it. Lines are 1-based, inclusive, frontmatter counted."""
+
+    path: str
+    title: str
+    personal: bool
+    line_start: int = Field(description="The first line in `text`; frontmatter is not held, so it may be a later one.")
+    line_end: int
+    line_count: int = Field(description="The last line that the index holds of the note.")
+    text: str = Field(description="Verbatim text of those lines; empty where the index holds none of them.")
+    index: NoteState
+
+
+class RelatedNote(Message):
+    """A note near another one, with its passage that comes nearest."""
+
+    path: str
+    title: str
+    personal: bool
+    score: float
+    because: tuple[Literal["link", "backlink", "meaning"], ...] = Field(
+        description="link: the note links to it. backlink: it links to the note. meaning: it speaks of the same."
+    )
+    heading: str | None
+    block: str | None
+    line_start: int
+    line_end: int
+    quote: str = Field(description="Verbatim text of those lines, a few at most.")
+
+
+class RelatedResponse(Message):
+    """The notes near one note, nearest first; the note itself is not among them."""
+
+    path: str
+    related: tuple[RelatedNote, ...]
+    notices: tuple[str, ...]
+    seconds: float
+
+
 class HealthResponse(Message):
     """Alive, and nothing more: told to anyone."""
 
@@ -315,7 +393,10 @@ class WireRoot(Message):
     search_request: SearchRequest
     search_response: SearchResponse
     status_response: StatusResponse
+    note_response: NoteResponse
+    related_response: RelatedResponse
     health_response: HealthResponse
     error_response: ErrorResponse
     event: AnswerEvent
     index_event: IndexEvent
+    notes_event: NotesEvent

@@ -10,8 +10,11 @@ import httpx
 import uvicorn
 
 from vault_ask.adapters.http import Doors, make_http, uvicorn_options
+from vault_ask.answering.asked import Wishes
 from vault_ask.answering.conversation import Turn
+from vault_ask.answering.reading import Lines
 from vault_ask.bulletin import Bulletin
+from vault_ask.news import News, told
 from vault_ask.scope import Question, Scope, Sensitivity
 from vault_ask.settings import ServerSettings
 from vault_ask.wire import (
@@ -26,6 +29,11 @@ from vault_ask.wire import (
     IndexEvent,
     IndexProgress,
     NoteProblem,
+    NoteResponse,
+    NotesEvent,
+    NoteState,
+    RelatedNote,
+    RelatedResponse,
     SearchHit,
     SearchResponse,
     Source,
@@ -121,6 +129,40 @@ STATUS = StatusResponse(
     warnings=(),
 )
 INDEXING = IndexProgress(phase="indexing", done=1240, total=3000, rate=20, seconds_left=120)
+NOTE = NoteResponse(
+    path="Housing/Rent.md",
+    title="Rent",
+    personal=False,
+    line_start=4,
+    line_end=6,
+    line_count=6,
+    text="## From May\n\nRent is 9200 from May.",
+    index=NoteState(
+        state="indexed",
+        indexed_at="2026-05-01T10:00:00+00:00",
+        modified_at="2026-05-01T09:59:58+00:00",
+        message="It is found by its words and by its meaning.",
+    ),
+)
+RELATED = RelatedResponse(
+    path="Housing/Rent.md",
+    related=(
+        RelatedNote(
+            path="Housing/Lease.md",
+            title="Lease",
+            personal=False,
+            score=0.03,
+            because=("backlink", "meaning"),
+            heading="Notice",
+            block=None,
+            line_start=9,
+            line_end=9,
+            quote="Three months.",
+        ),
+    ),
+    notices=("Found by links alone.",),
+    seconds=0.01,
+)
 PROBLEM = NoteProblem(path="Trip.md", code="frontmatter", message="The frontmatter cannot be read.", line=2)
 
 
@@ -140,7 +182,7 @@ class Asked:
     question: str
     scope: Scope
     history: tuple[Turn, ...]
-    note: str | None
+    wishes: Wishes
 
 
 @dataclass(slots=True)
@@ -151,7 +193,12 @@ class ScriptedDoors:
     scripts: dict[str, Script] = field(default_factory=dict)
     state: StatusResponse = STATUS
     search_error: Exception | None = None
+    note_error: Exception | None = None
     events_error: Exception | None = None
+    versions: dict[str, int] = field(default_factory=dict)
+    noted: list[tuple[str, Lines, Scope]] = field(default_factory=list)
+    neighboured: list[tuple[str, Scope, int]] = field(default_factory=list)
+    watched: list[Scope] = field(default_factory=list)
     told: list[Sensitivity] = field(default_factory=list)
     followed: list[Sensitivity] = field(default_factory=list)
     following: int = 0
@@ -166,16 +213,16 @@ class ScriptedDoors:
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _gates: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = field(default_factory=list)
     _go: int = 0
-    _bulletin: Bulletin[StatusResponse] = field(init=False)
+    _bulletin: Bulletin[News] = field(init=False)
 
     def __post_init__(self) -> None:
         self._bulletin = Bulletin(self._present)
 
     async def answer(
-        self, question: Question, *, scope: Scope, history: tuple[Turn, ...], note: str | None
+        self, question: Question, *, scope: Scope, history: tuple[Turn, ...], wishes: Wishes
     ) -> AsyncGenerator[AnswerEvent, None]:
         with self._changed:
-            self.asked.append(Asked(question.text, scope, history, note))
+            self.asked.append(Asked(question.text, scope, history, wishes))
             self.running += 1
             self.most_running = max(self.most_running, self.running)
             self._changed.notify_all()
@@ -241,6 +288,18 @@ class ScriptedDoors:
         hit = SearchHit(**RENT.model_dump(), trace={"vector": 0.9})
         return SearchResponse(hits=(hit,) if query.strip() else (), notices=(), seconds=0.01)
 
+    async def note(self, path: str, lines: Lines, *, scope: Scope) -> NoteResponse:
+        self.noted.append((path, lines, scope))
+        if self.note_error:
+            raise self.note_error
+        return NOTE
+
+    async def related(self, path: str, *, scope: Scope, k: int) -> RelatedResponse:
+        self.neighboured.append((path, scope, k))
+        if self.note_error:
+            raise self.note_error
+        return RELATED
+
     async def status(self, ceiling: Sensitivity) -> StatusResponse:
         self.told.append(ceiling)
         return self.state
@@ -250,24 +309,30 @@ class ScriptedDoors:
         self.state = state
         self._bulletin.publish()
 
-    async def events(self, ceiling: Sensitivity) -> AsyncGenerator[IndexEvent, None]:
+    def hold(self, versions: dict[str, int]) -> None:
+        """Hold these notes from now on, whoever asks, and tell those who follow."""
+        self.versions = versions
+        self._bulletin.publish()
+
+    async def events(self, ceiling: Sensitivity, *, notes: Scope) -> AsyncGenerator[IndexEvent | NotesEvent, None]:
+        self.watched.append(notes)
         if self.events_error:
             raise self.events_error
         self._count_reader(1, ceiling)
         try:
-            async with aclosing(self._bulletin.follow()) as states:
-                async for state in states:
-                    yield event_of(state)
+            async with aclosing(told(self._bulletin.follow())) as events:
+                async for event in events:
+                    yield event
         finally:
             self._count_reader(-1)
 
-    async def _present(self) -> StatusResponse:
+    async def _present(self) -> News:
         if self.events_error:
             raise self.events_error
         with self._changed:
             self.presented += 1
             self._changed.notify_all()
-        return self.state
+        return News(event_of(self.state), dict(self.versions))
 
     def _count_reader(self, step: int, *ceiling: Sensitivity) -> None:
         with self._changed:

@@ -41,6 +41,18 @@ def test_the_banner_shows_how_far_indexing_is(page: Page, doors: ScriptedDoors) 
     expect(page.locator("#banner")).to_be_hidden()
 
 
+def test_notes_that_changed_are_nothing_to_the_page_which_goes_on_following(page: Page, doors: ScriptedDoors) -> None:
+    line = page.locator("#banner")
+    doors.wait_until(lambda house: house.following == 1)
+    doors.hold({"New.md": 1})
+    doors.become(now_at(lag=3))
+    expect(line).to_have_text("3 changes behind your vault.")
+    doors.hold({"New.md": 2})
+    doors.become(STATUS)
+    expect(line).to_be_hidden()
+    assert len(doors.followed) == 1
+
+
 WAITING = IndexProgress(phase="waiting", done=0, total=0, rate=0, seconds_left=None)
 UNREACHABLE = now_at(mode="waiting", message="The vault's CouchDB cannot be reached.", progress=WAITING)
 

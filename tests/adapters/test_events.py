@@ -8,12 +8,13 @@ import anyio
 import httpx
 import pytest
 
-from adapters.doors import INDEXING, PATIENCE, STATUS, TOKEN, ScriptedDoors, event_of, now_at, serving
+from adapters.doors import ADMIN_KEY, INDEXING, PATIENCE, STATUS, TOKEN, ScriptedDoors, event_of, now_at, serving
 from vault_ask.adapters import rest
 from vault_ask.bulletin import Bulletin
 from vault_ask.errors import SourceUnreachable
-from vault_ask.scope import Sensitivity
-from vault_ask.wire import IndexEvent
+from vault_ask.news import MOST_NAMED, News, notes_event, told
+from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
+from vault_ask.wire import IndexEvent, NotesEvent
 
 pytestmark = pytest.mark.anyio
 
@@ -137,6 +138,124 @@ async def test_what_cannot_be_told_is_an_answer_of_its_own(http: httpx.AsyncClie
         doors.become(now_at(lag=1))
         assert [event async for event in events] == []
     await settled(doors, 0)
+
+
+# Notes that changed
+
+OPEN, PRIVATE = OpenScope(web_allowed=False), PrivateScope()
+
+
+@asynccontextmanager
+async def watching(http: httpx.AsyncClient) -> AsyncIterator[AsyncIterator[IndexEvent | NotesEvent]]:
+    """Follow the index and its notes for the time of a block."""
+    async with http.stream("GET", "/api/events") as stream:
+        yield all_events_of(stream)
+
+
+async def all_events_of(stream: httpx.Response) -> AsyncIterator[IndexEvent | NotesEvent]:
+    name = ""
+    async for line in stream.aiter_lines():
+        if line.startswith("event: "):
+            name = line.removeprefix("event: ")
+        if line.startswith("data: "):
+            kind = {"index": IndexEvent, "notes": NotesEvent}[name]
+            yield kind.model_validate_json(line.removeprefix("data: "))
+
+
+def changes(*changed: str, gone: tuple[str, ...] = (), more: bool = False) -> NotesEvent:
+    return NotesEvent(changed=changed, gone=gone, more=more)
+
+
+async def test_notes_that_changed_since_the_stream_began_are_named_once(
+    http: httpx.AsyncClient, doors: ScriptedDoors
+) -> None:
+    doors.hold({"Old.md": 1, "Same.md": 1})
+    async with watching(http) as events:
+        with anyio.fail_after(PATIENCE):
+            assert await anext(events) == event_of(STATUS)
+            doors.hold({"Old.md": 2, "Same.md": 1, "Möte.md": 1})
+            assert await anext(events) == changes("Möte.md", "Old.md")
+            doors.become(now_at(lag=1))
+            assert await anext(events) == event_of(now_at(lag=1))
+            doors.hold({"Same.md": 1, "Möte.md": 1})
+            assert await anext(events) == changes(gone=("Old.md",))
+
+
+async def test_a_state_and_the_notes_that_changed_it_come_one_after_the_other(
+    http: httpx.AsyncClient, doors: ScriptedDoors
+) -> None:
+    async with watching(http) as events:
+        with anyio.fail_after(PATIENCE):
+            await anext(events)
+            doors.state = now_at(progress=INDEXING)
+            doors.hold({"New.md": 1})
+            assert await anext(events) == event_of(now_at(progress=INDEXING))
+            assert await anext(events) == changes("New.md")
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "key", "query", "scope"),
+    [
+        (Sensitivity.PERSONAL, TOKEN, "", OPEN),
+        (Sensitivity.PERSONAL, TOKEN, "?include_personal=false", OPEN),
+        (Sensitivity.PERSONAL, TOKEN, "?include_personal=true", PRIVATE),
+        (Sensitivity.PERSONAL, ADMIN_KEY, "", OPEN),
+        (Sensitivity.OPEN, TOKEN, "?include_personal=true", OPEN),
+        (Sensitivity.OPEN, ADMIN_KEY, "?include_personal=true", OPEN),
+    ],
+)
+async def test_names_are_those_of_the_scope_that_was_asked_for_and_no_ceiling_or_key_widens_it(
+    doors: ScriptedDoors, ceiling: Sensitivity, key: str, query: str, scope: OpenScope | PrivateScope
+) -> None:
+    with serving(doors, token=TOKEN, admin_key=ADMIN_KEY, ceiling=ceiling) as url:
+        async with httpx.AsyncClient(base_url=url, timeout=PATIENCE) as http:
+            headers = {"Authorization": f"Bearer {key}"}
+            async with http.stream("GET", f"/api/events{query}", headers=headers) as stream:
+                assert await anext(stream.aiter_lines()) == "event: index"
+    assert doors.watched == [scope]
+
+
+async def states(*versions: dict[str, int]) -> AsyncIterator[News]:
+    for one in versions:
+        yield News(event_of(STATUS), one)
+
+
+async def test_a_slow_reader_is_told_all_that_changed_and_nothing_of_what_came_and_went() -> None:
+    states_seen = [{"A.md": 1, "B.md": 1}, {"A.md": 2, "C.md": 1}]
+    assert [event async for event in told(states(*states_seen))] == [
+        event_of(STATUS),
+        changes("A.md", "C.md", gone=("B.md",)),
+    ]
+    assert [event async for event in told(states(states_seen[0], dict(states_seen[0])))] == [event_of(STATUS)]
+
+
+def test_of_very_many_notes_some_are_named_and_that_there_are_more() -> None:
+    many = {f"{n:03}.md": 1 for n in range(MOST_NAMED)}
+    assert notes_event({}, many) == changes(*many)
+    assert notes_event(many, {}) == changes(gone=tuple(many))
+    assert notes_event({}, many | {"one more.md": 1}) == changes(*many, more=True)
+    assert notes_event({"gone.md": 1}, many) == changes(*many, more=True)
+    few = notes_event(many, {"000.md": 2, "new.md": 1})
+    assert (few.changed, len(few.gone), few.gone[-1], few.more) == (("000.md", "new.md"), 98, "098.md", True)
+
+
+async def test_a_reader_who_stands_still_holds_up_neither_the_writer_nor_others() -> None:
+    made = 0
+
+    async def make() -> News:
+        return News(event_of(STATUS), {"A.md": made})
+
+    bulletin = Bulletin(make, pause=0.01)
+    slow, quick = told(bulletin.follow()), told(bulletin.follow())
+    await anext(slow)
+    await anext(quick)
+    with anyio.fail_after(PATIENCE):
+        for made in range(1, 30):  # noqa: B007 - `make` reads it
+            bulletin.publish()
+            assert await anext(quick) == changes("A.md")
+        assert await anext(slow) == changes("A.md")
+    await slow.aclose()
+    await quick.aclose()
 
 
 class Counter:

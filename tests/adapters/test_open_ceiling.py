@@ -42,7 +42,7 @@ PERSONAL_PATHS = ("Own/Session log.md", "own/deep/more HARVEST.md", "Marked.md",
 ON_THE_EDGE = "harvest canaryheading"
 """So near to silence in so small a vault that the number of all passages decides it; it is searched for, not asked."""
 QUESTIONS = ("Who had the harvest money?", "What is canarybody?", ON_THE_EDGE, "canaryalias", "#canarytag")
-MOVING = {"seconds", "score", "trace", "last_indexed", "last_change_indexed"}
+MOVING = {"seconds", "score", "trace", "last_indexed", "last_change_indexed", "indexed_at", "modified_at"}
 ANY = {"include_personal": True}
 
 
@@ -109,6 +109,14 @@ REQUESTS = [
     Request("GET", "/api/events"),
     Request("GET", "/api/ask"),
     Request("GET", "/api/notes/Own/Session%20log.md"),
+    Request("GET", "/api/notes/Own/Session%20log.md?include_personal=true"),
+    Request("GET", "/api/notes/Plain.md?from=1&to=9&include_personal=true"),
+    Request("GET", "/api/notes/Plain.md?from=9&to=1"),
+    Request("GET", "/api/related?path=Plain.md&k=50"),
+    Request("GET", "/api/related?path=Plain.md&k=50&include_personal=true"),
+    Request("GET", "/api/related?path=Garden/Plot.md&k=50"),
+    Request("GET", "/api/related?path=Marked.md&include_personal=true"),
+    Request("GET", "/api/events?include_personal=true"),
     Request("GET", "/Own/Session%20log.md"),
     Request("GET", "/api/../Own/Session%20log.md"),
     Request("GET", "/api/neighbors?path=Marked.md"),
@@ -148,7 +156,7 @@ def answer(client: httpx.Client, request: Request, headers: dict[str, str] | Non
     """Give status and text of an answer; of a stream without end its first event."""
     headers = {"Accept": request.accept, **(headers or {})}
     with client.stream(request.method, request.path, json=request.json, headers=headers) as stream:
-        if request.path != "/api/events":
+        if request.path.partition("?")[0] != "/api/events":
             return stream.status_code, stream.read().decode()
         return stream.status_code, next(line for line in stream.iter_lines() if line.startswith("data: "))
 
@@ -183,7 +191,12 @@ def test_every_route_answers_as_if_there_were_no_personal_notes(
 
 def test_the_same_requests_do_reach_personal_notes_where_the_ceiling_lets_them(crowded: Served, bare: Served) -> None:
     reaching = [request for request in REQUESTS if "canarybody" in answer(crowded.personal, request)[1]]
-    assert {request.path.partition("?")[0] for request in reaching} >= {"/api/ask", "/api/search"}
+    assert {request.path.partition("?")[0] for request in reaching} >= {
+        "/api/ask",
+        "/api/search",
+        "/api/notes/Own/Session%20log.md",
+        "/api/related",
+    }
     assert "31 kg" in answer(crowded.open, Request("POST", "/api/search", {"query": "harvest potatoes"}))[1]
     status = json.loads(answer(crowded.personal, Request("GET", "/api/status"))[1])
     assert (status["notes"], status["rules"]) == (7, {"Own/**": 2})
@@ -237,6 +250,9 @@ ABOUT_A_PATH = [
     Request("POST", "/api/search", {"query": "PATH", **ANY}),
     Request("GET", "/api/search?q=PATH"),
     Request("GET", "/api/notes/PATH"),
+    Request("GET", "/api/notes/PATH?include_personal=true&from=1"),
+    Request("GET", "/api/related?path=PATH"),
+    Request("GET", "/api/related?path=PATH&include_personal=true"),
     Request("GET", "/PATH"),
 ]
 
@@ -273,7 +289,7 @@ def test_the_owners_key_is_told_names_by_status_and_events_and_by_nothing_else(c
     assert (status["notes"], event["notes"]) == (7, 7)
     assert "Broken.md" in [problem["path"] for problem in status["problems"]]
     for request in REQUESTS:
-        if request.path not in ("/api/status", "/api/events"):
+        if request.path.partition("?")[0] not in ("/api/status", "/api/events"):
             told, others = answer(crowded.open, request, owner), answer(crowded.open, request)
             assert (told[0], comparable(told[1])) == (others[0], comparable(others[1]))
 

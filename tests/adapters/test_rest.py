@@ -12,6 +12,7 @@ from vault_ask import errors
 from vault_ask.adapters.http import make_http
 from vault_ask.adapters.rest import prefers_json
 from vault_ask.adapters.sse import event_stream
+from vault_ask.answering.asked import Wishes
 from vault_ask.answering.conversation import Turn
 from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
 from vault_ask.settings import ServerSettings
@@ -121,7 +122,25 @@ async def test_history_and_note_reach_the_house_as_they_were_sent(
     await http.post("/api/ask", json={"question": "och nu?", "history": history, "note": "A/B.md"})
     asked = doors.asked[0]
     assert asked.history == (Turn(role="user", text="Ränta?", personal=True), Turn(role="assistant", text="家賃"))
-    assert (asked.question, asked.note) == ("och nu?", "A/B.md")
+    assert (asked.question, asked.wishes) == ("och nu?", Wishes(note="A/B.md"))
+
+
+async def test_wishes_reach_the_house_and_those_that_cannot_be_met_are_refused(
+    http: httpx.AsyncClient, doors: ScriptedDoors
+) -> None:
+    for more in ({"k": 1}, {"k": 50, "language": "zh-Hant-TW"}, {"k": None, "language": None, "note": None}, {}):
+        assert (await http.post("/api/ask", json={"question": "q", **more})).status_code == 200
+    assert [asked.wishes for asked in doors.asked] == [
+        Wishes(k=1),
+        Wishes(k=50, language="zh-Hant-TW"),
+        Wishes(),
+        Wishes(),
+    ]
+    for more in ({"k": 0}, {"k": 51}, {"k": "many"}, {"language": "in Swedish, please"}, {"language": ""}, {"note": 7}):
+        refused = await http.post("/api/ask", json={"question": "q", **more})
+        assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
+        assert "please" not in refused.text
+    assert len(doors.asked) == 4
 
 
 @pytest.mark.parametrize(
@@ -342,6 +361,14 @@ async def test_status_health_and_schema_are_served(http: httpx.AsyncClient) -> N
     start = await http.get("/")
     assert status.json()["notes"] == 1204
     assert health.status_code == 200
-    assert set(schema["paths"]) == {"/api/ask", "/api/search", "/api/status", "/api/events", "/api/session"}
+    assert set(schema["paths"]) == {
+        "/api/ask",
+        "/api/search",
+        "/api/notes/{path}",
+        "/api/related",
+        "/api/status",
+        "/api/events",
+        "/api/session",
+    }
     assert "text/event-stream" in schema["paths"]["/api/ask"]["post"]["responses"]["200"]["content"]
     assert start.headers["location"] == "/chat"

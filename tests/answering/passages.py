@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from vault_ask.answering.ask import AskVault, Generators
+from vault_ask.answering.asked import Wishes
 from vault_ask.answering.conversation import Turn
 from vault_ask.answering.ports import Generator, WebSearch
 from vault_ask.audit import Record
@@ -35,6 +36,7 @@ def hit(
     sensitivity: Sensitivity = Sensitivity.OPEN,
     language: str = "en",
     tokens: int = 0,
+    in_question: bool = False,
 ) -> Hit[S]:
     made: Hit[S] = Hit(
         chunk_id=hash((path, line_start)),
@@ -50,6 +52,7 @@ def hit(
         sensitivity=sensitivity,
         score=score,
         provenance="both",
+        in_question=in_question,
     )
     return made
 
@@ -71,9 +74,11 @@ class ScriptedRetrieve:
         self._language = language
         self._signals = {"closeness": closeness, "coverage": coverage}
         self.asked: list[tuple[str, Scope, str | None]] = []
+        self.wanted: list[int | None] = []
 
-    async def __call__(self, question: str, *, scope: S, note: str | None) -> Retrieved[S]:
+    async def __call__(self, question: str, *, scope: S, note: str | None, k: int | None) -> Retrieved[S]:
         self.asked.append((question, scope, note))
+        self.wanted.append(k)
         visible = [h for h in self._hits if h.sensitivity <= scope.ceiling]
         return retrieved(*visible, language=self._language, **self._signals)  # type: ignore[arg-type]
 
@@ -101,12 +106,18 @@ def vault_of(
 
 
 def ask(
-    vault: AskVault, question: str, scope: Scope = OPEN, history: Sequence[Turn] = (), note: str | None = None
+    vault: AskVault,
+    question: str,
+    scope: Scope = OPEN,
+    history: Sequence[Turn] = (),
+    note: str | None = None,
+    **wishes: int | str,
 ) -> list[AnswerEvent]:
     """Read a whole answer."""
+    wished = Wishes(note=note, **wishes)  # type: ignore[arg-type]
 
     async def read() -> list[AnswerEvent]:
-        return [e async for e in vault.answer(Question(question), scope=scope, history=tuple(history), note=note)]
+        return [e async for e in vault.answer(Question(question), scope=scope, history=tuple(history), wishes=wished)]
 
     return asyncio.run(read())
 

@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 from cli.commands import write
 from fakes import HashEmbedder
 from vault_ask.answering.ask import Generators
+from vault_ask.answering.asked import Wishes
 from vault_ask.answering.collect import collect
 from vault_ask.answering.conversation import Turn
 from vault_ask.answering.ports import Generator
@@ -58,12 +60,18 @@ def indexed(
 
 
 def ask(
-    library: Library, question: str, scope: Scope = OPEN, *, history: tuple[Turn, ...] = (), note: str | None = None
+    library: Library,
+    question: str,
+    scope: Scope = OPEN,
+    *,
+    history: tuple[Turn, ...] = (),
+    **wishes: Any,  # noqa: ANN401 - as Wishes has them
 ) -> AskResponse:
     """Ask and collect the whole answer."""
+    wished = Wishes(**wishes)
 
     async def answered() -> AskResponse | ErrorEvent:
-        return await collect(library.answer(Question(question), scope=scope, history=history, note=note))
+        return await collect(library.answer(Question(question), scope=scope, history=history, wishes=wished))
 
     answer = asyncio.run(answered())
     assert isinstance(answer, AskResponse), answer

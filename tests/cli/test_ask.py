@@ -80,3 +80,47 @@ def test_odd_words_are_questions_like_any_other(library: Commands) -> None:
         said = library("search", question, "--arm", "text", "--json")
         assert said.code in {0, 4}, said
         assert set(json.loads(said.out)) == {"hits", "notices", "seconds"}
+
+
+def test_a_question_about_a_note_is_answered_from_that_note_first(library: Commands) -> None:
+    plain = SourcesEvent.model_validate_json(library("ask", NOTICE, "--dry-run", "--json").out)
+    about = ("ask", NOTICE, "--note", "/garden/ALLOTMENT.md", "--dry-run")
+    asked = SourcesEvent.model_validate_json(library(*about, "--json").out)
+    assert plain.sources[0].path == "Flat/Rent.md"
+    assert asked.sources[0].path == "Garden/Allotment.md"
+    said = library("ask", "What is this about?", "--note", "Garden/Allotment.md")
+    assert said.code == 0
+    assert said.out.startswith("“The allotment gave 31 kg of potatoes from four rows.” [1]")
+
+
+def test_a_note_that_is_personal_or_not_there_is_told_in_the_same_words(library: Commands) -> None:
+    hidden, absent = (
+        json.loads(library("ask", NOTICE, "--note", path, "--json").out)
+        for path in ("Private/Health.md", "Private/None.md")
+    )
+    assert hidden["notices"] == [notice.replace("None", "Health") for notice in absent["notices"]] != []
+    assert hidden["sources"] == absent["sources"]
+    included = json.loads(library("ask", NOTICE, "--note", "private/health", "--personal", "--json").out)
+    assert included["sources"][0]["path"] == "Private/Health.md"
+
+
+def test_as_many_passages_as_wished_for_are_answered_from(library: Commands) -> None:
+    for k in ("1", "5"):
+        told = SourcesEvent.model_validate_json(library("ask", NOTICE, "--k", k, "--dry-run", "--json").out)
+        assert 1 <= len(told.sources) <= int(k)
+    assert "is not in the range 1<=x<=50" in library("ask", NOTICE, "--k", "51").err
+
+
+def test_silence_is_said_in_the_language_wished_for(library: Commands) -> None:
+    assert library("ask", SILENT, "--language", "sv").out.startswith("Dina anteckningar svarar inte på detta.")
+    assert library("ask", NOTICE, "--language", "sv").out == library("ask", NOTICE).out
+    refused = library("ask", NOTICE, "--language", "Swedish please")
+    assert (refused.code, "this is no language tag" in refused.err) == (2, True)
+
+
+def test_a_model_is_told_the_language_wished_for(library: Commands) -> None:
+    with ModelServer(script=["Tre månader [1]."]) as server:
+        models = {"VAULTASK_MODELS__GENERATION": "openai/m", "VAULTASK_MODELS__API_BASE": server.openai_base}
+        said = library("ask", NOTICE, "--language", "sv", **models)
+    assert (said.code, said.out.splitlines()[0]) == (0, "Tre månader [1].")
+    assert "Answer in Swedish (sv)" in server.requests[0]["messages"][0]["content"]

@@ -168,6 +168,9 @@ class House:
                 view.resolved_paths(),
                 view.problems(),
                 view.troubles(),
+                view.versions(),
+                [(note.path, note.title, view.standing(note)) for note in map(view.note, paths) if note],
+                [view.note(path) is None for path in (*named, *(f"Private/{name}.md" for name in (*NAMES, *SECRETS)))],
                 [view.edges_from(path) for path in (*paths, *named)],
                 [view.edges_to(path) for path in (*paths, *named)],
                 [view.tagged(tag.removeprefix("#")) for tag in (*TAGS, "#diary")],
@@ -223,6 +226,7 @@ class House:
         match request:
             case Ask(question=words):
                 options += [] if request.web is None else ["--web" if request.web else "--no-web"]
+                options += [part for name, wish in _wishes(request).items() for part in (f"--{name}", str(wish))]
             case Search(query=words):
                 options += ["--k", str(request.k), "--arm", request.arm]
         name = type(request).__name__.lower()
@@ -245,14 +249,20 @@ _SHAPES: dict[str, tuple[str, ...]] = {"cli": (), "cli json": ("--json",), "cli 
 
 def _door_of(call: Call) -> str:
     path = call.address.partition("?")[0]
-    known = path in {"/api/status", "/api/events", "/openapi.json", "/chat", "/healthz"}
+    path = "/api/notes" if path.startswith("/api/notes/") else path
+    known = path in {"/api/status", "/api/events", "/api/notes", "/api/related", "/openapi.json", "/chat", "/healthz"}
     return path if known and call.method == "GET" else "refusals"
 
 
 def _body(ask: Ask) -> dict[str, Any]:
     history = [{"role": turn.role, "text": turn.text, "personal": turn.personal} for turn in ask.history]
     body = {"question": ask.question, "history": history, "include_personal": ask.personal}
-    return body | ({"note": ask.note} if ask.note else {}) | ({} if ask.web is None else {"allow_web": ask.web})
+    return body | _wishes(ask) | ({} if ask.web is None else {"allow_web": ask.web})
+
+
+def _wishes(ask: Ask) -> dict[str, Any]:
+    wishes = {"note": ask.note, "k": ask.k, "language": ask.language}
+    return {name: wish for name, wish in wishes.items() if wish is not None}
 
 
 def _query(search: Search) -> str:
@@ -278,7 +288,7 @@ async def exchange(app: FastAPI, call: Call, *, accept: str) -> str:
 
     async def send(message: Message) -> None:
         said.append(message)
-        if message.get("body") and call.address == "/api/events":
+        if message.get("body") and call.address.partition("?")[0] == "/api/events":
             left.set()
 
     await app(_scope(call, accept), receive, send)

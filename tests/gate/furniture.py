@@ -115,9 +115,12 @@ def web_of(setup: Setup) -> CannedWeb:
 def hold_still(patch: pytest.MonkeyPatch) -> None:
     """Give every vault the same statistics of the whole: no means, and no BM25, which FTS5 reckons over all chunks."""
 
-    def unweighed(view: VaultView[Any], query: str, k: int) -> list[tuple[int, float]]:
-        found = f"SELECT id FROM {view._views.words} WHERE query MATCH ? ORDER BY id LIMIT ?"  # noqa: S608 - our view
-        return [(chunk, 1.0) for (chunk,) in fetch(view._db, found, (query, k))]
+    def unweighed(
+        view: VaultView[Any], query: str, k: int, *, notes: Sequence[str] | None = None
+    ) -> list[tuple[int, float]]:
+        among = view._among("+id", notes)
+        found = f"SELECT id FROM {view._views.words} WHERE query MATCH ? {among} ORDER BY id LIMIT ?"  # noqa: S608 - our view
+        return [(chunk, 1.0) for (chunk,) in fetch(view._db, found, (query, *(notes or ()), k))]
 
     patch.setattr(VaultView, "centring", lambda _: Centring({}, {}))
     patch.setattr(VaultView, "matching", unweighed)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
+from urllib.parse import quote
 
 from hypothesis import strategies as st
 
@@ -60,6 +61,8 @@ class Ask:
     web: bool | None = None
     history: tuple[Turn, ...] = ()
     note: str | None = None
+    k: int | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +89,12 @@ class Call:
 
     @property
     def personal(self) -> bool:
-        """Whether the caller may know of personal notes."""
-        states = self.address in {"/api/status", "/api/events"}
-        return self.owner or (self.ceiling == "personal" and states)
+        """Whether the caller may know of personal notes; the owner's key opens the states alone."""
+        path, _, query = self.address.partition("?")
+        if path in {"/api/status", "/api/events"}:
+            return self.owner or self.ceiling == "personal"
+        reads = path.startswith(("/api/notes/", "/api/related"))
+        return reads and self.ceiling == "personal" and "include_personal=true" in query
 
 
 Request = Ask | Search | Call
@@ -180,11 +186,15 @@ class _Personal:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a note may lie: in a personal folder, in a copy of it, or beside open notes and says itself what it is."""
+    """Where a note may lie: in a personal folder, in a copy of it, or beside open notes and says itself what it is.
+
+    `before` is nearer to the root than an open note of the same name, so that links by this name mean it.
+    """
 
     inside: str
     copied: str
     beside: str
+    before: str
 
 
 def _marked(c: _Canaries, text: str) -> str:
@@ -194,6 +204,7 @@ def _marked(c: _Canaries, text: str) -> str:
 WAYS: Mapping[str, Callable[[_Canaries, _Place, str], _Personal]] = {
     "folder": lambda c, at, text: _Personal(f"{at.inside}.md", _head(c) + _body(c, text)),
     "key": lambda c, at, text: _Personal(f"{at.beside}.md", _marked(c, text)),
+    "namesake": lambda c, at, text: _Personal(f"{at.before}.md", _marked(c, text)),
     "odd key": lambda c, at, text: _Personal(f"{at.beside}.md", _head(c, f"Sensitivity: [{c.odd}]") + _body(c, text)),
     "tag": lambda c, at, text: _Personal(f"{at.beside}.md", f"#diary/{c.tagged} {_body(c, text)}"),
     "broken": lambda c, at, text: _Personal(f"{at.beside}.md", f"---\ntitle: {c.title}\nx: [\n---\n{text} {c.body}\n"),
@@ -215,14 +226,14 @@ def _personal(way: str, number: int, name: str, folder: str, text: str) -> _Pers
     c = _Canaries(number)
     called = name or c.name
     inside, copied = f"{folder}/{c.folder}/{called}", f"{folder} (conflicted copy 2026-01-02)/{c.folder}/{called}"
-    return WAYS[way](c, _Place(inside, copied, f"Open/{called} {number}"), text)
+    return WAYS[way](c, _Place(inside, copied, f"Open/{called} {number}", f"A/{name or NAMES[number % 2]}"), text)
 
 
 _SWEDISH = "Jag skrev om hyran och mötet med värden igår, och han svarade att han inte kan sänka den före sommaren."
 
 _PERSONAL_NOTES = st.lists(
     st.tuples(
-        st.sampled_from(("folder", *WAYS)),
+        st.sampled_from(("folder", "namesake", *WAYS)),
         st.sampled_from(("", "", *NAMES[:2], *SECRETS)),
         st.sampled_from(PERSONAL_FOLDERS),
         _text((*WORDS, *TAGS), most=8),
@@ -285,8 +296,22 @@ HISTORIES = st.one_of(st.just(()), st.just(_ANSWERED), st.lists(_TURNS, min_size
 
 
 def _noted(vault: Vault) -> st.SearchStrategy[str | None]:
-    paths = (*vault.open, *vault.personal, *vault.personal, f"Private/{MARK}folder1/Nothing.md", "Nothing.md")
-    return st.one_of(st.none(), st.sampled_from(paths))
+    paths = (*vault.open, *vault.open, *vault.personal, *vault.personal)
+    there = st.builds(lambda path, spell: spell(path), st.sampled_from(paths), st.sampled_from(_SPELLINGS))
+    nowhere = st.sampled_from((f"Private/{MARK}folder1/Nothing.md", "Nothing.md"))
+    return st.one_of(st.none(), there, there, nowhere)
+
+
+_SPELLINGS: tuple[Callable[[str], str], ...] = (str, str, str.upper, "/{}".format, lambda path: path[:-3])
+"""How a note in question may be written."""
+
+
+def _wishes(vault: Vault) -> Mapping[str, st.SearchStrategy[Any]]:
+    return {
+        "note": _noted(vault),
+        "k": st.sampled_from((None, None, 1, 3, 50)),
+        "language": st.sampled_from((None, None, "sv", "zh-Hant", "tlh")),
+    }
 
 
 def _asks(vault: Vault) -> st.SearchStrategy[Ask]:
@@ -298,7 +323,7 @@ def _asks(vault: Vault) -> st.SearchStrategy[Ask]:
         personal=st.sampled_from((False, False, True)),
         web=st.sampled_from((None, None, False, True)),
         history=HISTORIES,
-        note=_noted(vault),
+        **_wishes(vault),
     ).map(_allowed)
     typed = st.builds(
         Ask,
@@ -306,6 +331,7 @@ def _asks(vault: Vault) -> st.SearchStrategy[Ask]:
         question=QUESTIONS,
         personal=st.sampled_from((False, False, True)),
         web=st.sampled_from((None, None, False, True)),
+        **_wishes(vault),
     ).map(_allowed)
     return st.one_of(at_rest, at_rest, typed)
 
@@ -331,8 +357,8 @@ def _calls(vault: Vault) -> st.SearchStrategy[Call]:
     bad = {"question": 7, "note": next(iter(vault.personal))}
     both = {"question": "rent?", "include_personal": True, "allow_web": True}
     odd = {"question": "rent?", f"{MARK}field": 1}
-    hidden = next(iter(vault.personal)).replace(" ", "%20")
-    return st.sampled_from(
+    hidden = quote(next(iter(vault.personal)))
+    states = st.sampled_from(
         (
             Call(method="GET", address="/api/status"),
             Call(method="GET", address="/api/status"),
@@ -354,6 +380,30 @@ def _calls(vault: Vault) -> st.SearchStrategy[Call]:
             Call(method="GET", address="/api/ask"),
         )
     )
+    return st.one_of(states, _reads(vault))
+
+
+_SWITCHES = ("", "include_personal=false", "include_personal=true")
+
+
+def _reads(vault: Vault) -> st.SearchStrategy[Call]:
+    """Look at a note, at what is near it, or at which notes change, in sight or hidden or none, and in any spelling."""
+    known = (*vault.open, *vault.open, *vault.personal, "Open/Alpha.md", "Private/Passport.md", "Nothing.md")
+    spelled = st.sampled_from(known).flatmap(lambda path: st.sampled_from((path, path, path.upper(), path.lower())))
+    addresses = st.one_of(
+        st.builds("/api/notes/{}?{}".format, spelled.map(quote), st.sampled_from(("", "from=2&to=3&", "from=900&"))),
+        st.builds("/api/related?path={}&{}".format, spelled.map(quote), st.sampled_from(("", "k=50&", "k=1&"))),
+        st.just("/api/events?"),
+    )
+    return st.builds(
+        lambda address, switch, ceiling, owner: Call(
+            method="GET", address=f"{address}{switch}", ceiling=ceiling, owner=owner
+        ),
+        addresses,
+        st.sampled_from(_SWITCHES),
+        st.sampled_from(("open", "personal")),
+        st.sampled_from((False, False, True)),
+    )
 
 
 def requests_to(vault: Vault) -> st.SearchStrategy[tuple[Request, ...]]:
@@ -361,7 +411,7 @@ def requests_to(vault: Vault) -> st.SearchStrategy[tuple[Request, ...]]:
     return st.tuples(
         st.lists(_asks(vault), min_size=3, max_size=5),
         st.lists(_SEARCHES, min_size=2, max_size=4),
-        st.lists(_calls(vault), min_size=1, max_size=3),
+        st.lists(_calls(vault), min_size=2, max_size=5),
     ).map(lambda kinds: tuple(request for kind in kinds for request in kind))
 
 

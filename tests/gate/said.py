@@ -13,9 +13,10 @@ from typing import Any
 
 from gate.random_vaults import CANARY, Ask, Call, Request, Search, Setup
 from vault_ask.answering.evidence import Prompt, WithWeb
+from vault_ask.answering.prompts import messages
 
 _TIMES = {"seconds", "at"}
-_WHEN = {"last_indexed", "last_change_indexed", "last_change_seen", "next_try_seconds"}
+_WHEN = {"indexed_at", "last_indexed", "last_change_indexed", "last_change_seen", "next_try_seconds"}
 _MOVED_IN_RECORD = {"notes", "web", "model", "outcome"}
 NEVER = {"web", "beside the web", "prompt of made/remote", "log"}
 """Where no canary belongs, whatever the request may see."""
@@ -161,6 +162,9 @@ def heard_at(door: str, said: str, *, still: bool) -> Heard:
     if door.startswith("ask"):
         # Of a command the head is its exit code, which tells whether the vault was silent.
         return Heard(door, said, None if "cli" in door else head, _answered(told))
+    if door == "/api/related" and "related" in told:
+        # Which notes come near enough by meaning is decided by scores.
+        return Heard(door, said, (head, told["path"], told["notices"]), len(told["related"]))
     return Heard(door, said, (head, told))
 
 
@@ -206,7 +210,7 @@ def prompts_at(door: str, prompts: Sequence[Prompt], *, still: bool) -> Heard:
 
 def _laid_out(prompt: Prompt) -> Any:  # noqa: ANN401 - only compared
     pages = prompt.evidence.pages if isinstance(prompt.evidence, WithWeb) else ()
-    return prompt.question, prompt.query, prompt.language, prompt.history, prompt.excerpts, pages, dict(prompt.idf)
+    return messages(prompt), prompt.query, prompt.language, prompt.excerpts, pages, dict(prompt.idf), prompt.is_broad
 
 
 def recorded(lines: Sequence[str], *, still: bool) -> Heard:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fakes import HashEmbedder
+from fakes import HashEmbedder, bag_of_words
 from vault_ask.index.embedding import EmbeddingSpace, Priors, Vector
 from vault_ask.index.statistics import unit
 from vault_ask.index.view import VaultView
@@ -140,6 +140,51 @@ def test_edges_of_and_to_a_personal_note_do_not_exist(linked: Building) -> None:
     with linked.open(PRIVATE) as view:
         assert {edge.source for edge in view.edges_to("Open/Trip.md")} == {"Open/Chain.md", "Private/Passport.md"}
         assert {edge.source for edge in view.edges_to("Private/Passport.md")} == {"Open/Trip.md", "Open/Alias.md"}
+
+
+def test_a_link_that_a_hidden_namesake_takes_leads_where_it_would_lead_without_that_note(tmp_path: Path) -> None:
+    names = {
+        "Open/Hub.md": "[[Plan]] and [[other plan]]\n",
+        "Open/Deep/Plan.md": "---\naliases: [Other plan]\n---\nbarn\n",
+    }
+    hidden = {"Private/Plan.md": "CANARY\n", "Private/Other plan.md": "CANARY\n"}
+    full, bare = (Building(tmp_path / name, HashEmbedder(dimension=32)) for name in ("full", "bare"))
+    full.put(names | hidden)
+    bare.put(names)
+    with full.open(OPEN) as view, bare.open(OPEN) as other:
+        assert [edge.target_path for edge in view.edges_from("Open/Hub.md")] == ["Open/Deep/Plan.md"] * 2
+        assert view.edges_from("Open/Hub.md") == other.edges_from("Open/Hub.md")
+        assert view.edges_to("Open/Deep/Plan.md") == other.edges_to("Open/Deep/Plan.md") != []
+    with full.open(PRIVATE) as view:
+        assert [edge.target_path for edge in view.edges_from("Open/Hub.md")] == list(hidden)
+        assert view.edges_to("Open/Deep/Plan.md") == []
+    full.close()
+    bare.close()
+
+
+def test_a_personal_note_is_found_by_no_spelling_of_its_path(linked: Building) -> None:
+    spellings = ("Private/Passport.md", "private/passport", "/Private/PASSPORT.md", "Canaryalias")
+    with linked.open(PRIVATE) as view:
+        assert [view.find(path) for path in spellings] == ["Private/Passport.md"] * 3 + [None]
+    with linked.open(OPEN) as view:
+        assert [view.find(path) for path in spellings] == [None] * 4
+        assert view.find("open/trip") == "Open/Trip.md"
+
+
+def test_a_search_inside_a_personal_note_finds_nothing(linked: Building) -> None:
+    point, inside = bag_of_words("CANARY number", 256), ("Private/Passport.md", "Open/Chain.md")
+    with linked.open(PRIVATE) as view:
+        assert {
+            chunk.path for chunk in view.passages([c for c, _ in view.nearest(point, 9, notes=inside)]).values()
+        } == {*inside}
+        assert view.matching('"und\x1fcanari"', 9, notes=inside) != []
+        assert view.sections_of("Private/Passport.md") != []
+    with linked.open(OPEN) as view:
+        assert {
+            chunk.path for chunk in view.passages([c for c, _ in view.nearest(point, 9, notes=inside)]).values()
+        } == {"Open/Chain.md"}
+        assert view.matching('"und\x1fcanari"', 9, notes=inside) == []
+        assert view.sections_of("Private/Passport.md") == []
 
 
 def test_tags_and_problems_of_personal_notes_do_not_exist(linked: Building) -> None:

@@ -7,7 +7,7 @@ listened at.
 import logging
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import structlog
@@ -29,6 +29,8 @@ QUESTION = "what is the rent of the barn?"
 ASK = Ask(door="stream", question=QUESTION)
 SEARCH = Search(door="get", query=QUESTION)
 STATUS = Call(method="GET", address="/api/status")
+NOTE = Call(method="GET", address=f"/api/notes/{MARK}folder/leak.md")
+NEAR = Call(method="GET", address="/api/related?path=Open/Alpha.md")
 
 
 @given(examples())
@@ -68,6 +70,35 @@ def test_a_canary_in_an_open_note_is_heard_at_every_door_of_answers(
     heard = {one.door: one for one in hear(tmp_path, SHOWN, setup, request_)}
     assert strays(heard[door].text, "") != []
     assert (door, "canary") in {(found.door, found.kind) for found in findings(tmp_path, SHOWN, setup, request_)}
+
+
+@pytest.mark.parametrize(
+    ("request_", "door"), [(NOTE, "/api/notes"), (NEAR, "/api/related"), (NOTE, "audit"), (NEAR, "audit")]
+)
+@pytest.mark.parametrize("ceiling", ["open", "personal"])
+def test_a_canary_in_an_open_note_is_heard_where_notes_are_read(
+    tmp_path: Path, request_: Call, door: str, ceiling: Literal["open", "personal"]
+) -> None:
+    vault = Vault(open=SHOWN.open | {"Open/Alpha.md": "[[Leak]] of the barn\n"}, personal=SHOWN.personal)
+    asked = replace(request_, ceiling=ceiling)
+    heard = {one.door: one for one in hear(tmp_path, vault, Setup(), asked)}
+    assert strays(heard[door].text, "") != []
+    assert (door, "canary") in {(found.door, found.kind) for found in findings(tmp_path, vault, Setup(), asked)}
+
+
+@pytest.mark.parametrize("address", [f"/api/notes/Private/{MARK}n.md?", f"/api/related?path=private/{MARK}n.MD&"])
+def test_a_hidden_note_is_read_with_the_switch_under_a_personal_ceiling_and_never_otherwise(
+    tmp_path: Path, address: str
+) -> None:
+    call = Call(method="GET", address=f"{address}include_personal=true", ceiling="personal")
+    assert hear(tmp_path, SHOWN, Setup(), call)[0].text.startswith("200")
+    for other in (
+        replace(call, ceiling="open"),
+        replace(call, ceiling="open", owner=True),
+        replace(call, address=f"{address}include_personal=false"),
+    ):
+        assert hear(tmp_path, SHOWN, Setup(), other)[0].text.startswith("404")
+        assert [found.kind for found in findings(tmp_path, SHOWN, Setup(still=True), other)] == []
 
 
 @pytest.mark.parametrize("door", ["web", "embedder", "prompt of made/local"])
@@ -113,7 +144,7 @@ def test_the_index_and_the_record_are_read_whole(tmp_path: Path) -> None:
     linking = Vault(open={"Open/Alpha.md": f"[[{MARK}link]] #work\n", "Open/Beta.md": OPENED}, personal={"P.md": ""})
     with House(tmp_path, linking, Setup(questions="text"), with_personal=True).open() as house:
         house.hear(replace(ASK, question=f"rent of {MARK}asked"))
-        assert strays(house.index_seen().text, "") == [f"{MARK}link", f"{MARK}tag"]
+        assert strays(house.index_seen().text, "") == [f"{MARK}title", f"{MARK}link", f"{MARK}tag"]
         assert strays(house.record_read().text, "") == [f"{MARK}asked"]
         assert "Open/Beta.md" in house.record_read().text
 
@@ -126,6 +157,8 @@ def test_one_more_open_note_is_told_as_a_difference_at_every_door_that_counts(tm
         (ASK, "ask, stream"),
         (STATUS, "/api/status"),
         (Call(method="GET", address="/api/events"), "/api/events"),
+        (NEAR, "/api/related"),
+        (Call(method="GET", address="/api/notes/Open/More.md"), "/api/notes"),
     ):
         assert (door, "difference") in {(f.door, f.kind) for f in findings(tmp_path, vault, Setup(still=True), request)}
 

@@ -47,6 +47,35 @@ def test_a_rebuilt_file_takes_over_and_the_former_one_goes(tmp_path: Path) -> No
     assert files.building.name == "index-3.sqlite"
 
 
+class MovingFiles(IndexFiles):
+    """Files of which the one in use is changed over right after somebody was told of it, once."""
+
+    moved = False
+
+    @property
+    def current(self) -> Path:
+        told = super().current
+        if not self.moved and self.building.exists():
+            self.moved = True
+            self.promote()
+        return told
+
+
+@pytest.mark.parametrize("former", ["gone before the look for it", "gone after the look for it"])
+def test_who_opens_the_index_while_it_is_changed_over_finds_the_new_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, former: str
+) -> None:
+    files = MovingFiles(tmp_path)
+    IndexWriter(files.current).close()
+    IndexWriter(files.building).close()
+    if former == "gone after the look for it":
+        monkeypatch.setattr(Path, "exists", lambda _: True)
+    with Index(files).open(OPEN) as view:
+        assert view.paths() == []
+    assert files.moved
+    assert files.current.name == "index-2.sqlite"
+
+
 def test_a_former_file_that_was_left_behind_goes_when_the_folder_is_owned_again(tmp_path: Path) -> None:
     files = IndexFiles(tmp_path)
     written(files.current, "deleted since.md")

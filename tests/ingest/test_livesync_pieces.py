@@ -8,6 +8,7 @@ from couch_stand_in import CouchStandIn
 from ingest.bench import OPEN
 from livesync_bench import LONG, PACE, PERSONAL, SECRET, LiveSyncBench, Making
 from livesync_bench import OPEN as OPEN_LEVEL
+from vault_ask.answering.reading import Lines, note_response
 from vault_ask.sources.couch_waiting import Pace
 
 
@@ -25,6 +26,19 @@ def test_late_pieces_leave_the_last_good_version_and_other_notes_go_on(followed:
     followed.until(lambda: followed.text("geometry.md") == "date palm")
     assert followed.troubles() == {}
     assert followed.kept_troubles() == []
+
+
+def test_a_note_whose_newer_version_is_not_whole_says_so_itself_until_it_is(followed: LiveSyncBench) -> None:
+    def state() -> str:
+        with followed.index.open(OPEN) as view:
+            return note_response(view, "geometry.md", Lines()).index.state
+
+    assert state() == "indexed"
+    late = followed.device.put_without_chunks("geometry.md", "date palm\n")
+    followed.until(lambda: state() == "incomplete")
+    followed.device.send(late)
+    followed.until(lambda: followed.text("geometry.md") == "date palm")
+    followed.until(lambda: state() == "indexed")
 
 
 def test_note_that_waits_for_pieces_goes_on_waiting_after_a_restart(sealed: LiveSyncBench) -> None:

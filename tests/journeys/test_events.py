@@ -44,7 +44,7 @@ def following(daemon: Daemon, ceiling: Sensitivity) -> Iterator[Iterator[IndexEv
 
 def events_of(stream: httpx.Response) -> Iterator[IndexEvent]:
     for line in stream.iter_lines():
-        if line.startswith("data: "):
+        if line.startswith('data: {"type":"index"'):
             yield IndexEvent.model_validate_json(line.removeprefix("data: "))
 
 

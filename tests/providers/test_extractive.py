@@ -48,7 +48,9 @@ class PointingEmbedder:
         return vector
 
 
-def excerpt(n: int, text: str, *, score: float = 1.0, language: str = "en", path: str = "") -> Excerpt:
+def excerpt(
+    n: int, text: str, *, score: float = 1.0, language: str = "en", path: str = "", in_question: bool = False
+) -> Excerpt:
     path = path or f"Note {n}.md"
     return Excerpt(
         n=n,
@@ -60,12 +62,14 @@ def excerpt(n: int, text: str, *, score: float = 1.0, language: str = "en", path
         line_end=1 + text.count("\n"),
         score=score,
         language=language,
+        in_question=in_question,
     )
 
 
 def quotes(question: str, *excerpts: Excerpt, language: str = "en", embedder: PointingEmbedder | None = None,
-           answer_chars: int = 700, idf: dict[str, float] | None = None) -> list[str]:  # fmt: skip
-    prompt = prompt_of(question, *excerpts, language=language, query=question, idf=idf)
+           answer_chars: int = 700, idf: dict[str, float] | None = None,
+           is_broad: bool = False) -> list[str]:  # fmt: skip
+    prompt = prompt_of(question, *excerpts, language=language, query=question, idf=idf, is_broad=is_broad)
     by_number = {e.n: e for e in excerpts}
     found = ExtractiveGenerator(embedder=embedder, answer_chars=answer_chars).quotes(prompt)
     return [by_number[q.n].text[q.start : q.end] for q in found]
@@ -158,3 +162,37 @@ def test_a_stream_yields_the_quotes_as_places_in_the_excerpts() -> None:
 
 def test_a_passage_of_headings_alone_is_quoted_by_its_first_line() -> None:
     assert quotes("What is the rent?", excerpt(1, "\n## Rent 9200\n\n## Deposit")) == ["## Rent 9200"]
+
+
+class TestTheNoteInQuestion:
+    OWN = "The boat was built in 1974. It is made of oak. The mast is new. It sails well. It leaks. It is red."
+    MORE = "Below deck there are four berths. The stove burns wood."
+
+    def test_its_sentence_is_quoted_before_one_that_says_as_much(self) -> None:
+        own, other = excerpt(2, "The mast is made of spruce."), excerpt(1, "The mast is made of steel.", score=1.1)
+        assert quotes("What is the mast made of?", other, own)[0] == "The mast is made of steel."
+        mine = excerpt(2, own.text, in_question=True)
+        assert quotes("What is the mast made of?", other, mine)[0] == "The mast is made of spruce."
+
+    def test_a_sentence_elsewhere_that_answers_still_wins(self) -> None:
+        own = excerpt(1, self.OWN, in_question=True)
+        other = excerpt(2, "The rent of the flat is 9200 crowns. The flat has two rooms.")
+        assert quotes("What is the rent of the flat?", own, other)[0] == "The rent of the flat is 9200 crowns."
+        assert (
+            quotes("What is the rent of the flat?", own, other, is_broad=True)[0]
+            == "The rent of the flat is 9200 crowns."
+        )
+
+    @pytest.mark.parametrize("question", ["summarise this note", "Worum geht es hier?", "これは何ですか"])
+    def test_a_question_about_it_as_a_whole_is_answered_by_how_its_passages_begin(self, question: str) -> None:
+        own = excerpt(1, self.OWN, in_question=True), excerpt(2, self.MORE, score=0.3, in_question=True)
+        other = excerpt(3, "I have to summarise the meeting. This is another note.", score=1.2)
+        idf = {"summarise": 4.0, "this": 0.5, "note": 0.5}
+        said = quotes(question, *own, other, is_broad=True, idf=idf)
+        assert said[0] == "The boat was built in 1974."
+        assert "Below deck there are four berths." in said
+        assert not any(quote in other.text for quote in said)
+
+    def test_where_its_passages_hold_no_sentence_a_line_of_it_is_quoted(self) -> None:
+        own, other = excerpt(1, "# Boat", score=0.1, in_question=True), excerpt(2, "# Summary")
+        assert quotes("summarise this", own, other, is_broad=True) == ["# Boat"]

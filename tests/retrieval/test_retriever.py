@@ -100,7 +100,7 @@ def test_an_index_without_any_vectors_says_so(tmp_path: Path) -> None:
 
 
 def test_a_word_search_that_fails_is_told_and_vectors_answer(built: Building, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_args: object) -> None:
+    def fail(*_args: object, **_options: object) -> None:
         raise IndexFailed("fts5: no such thing")
 
     monkeypatch.setattr(VaultView, "matching", fail)
@@ -111,7 +111,7 @@ def test_a_word_search_that_fails_is_told_and_vectors_answer(built: Building, mo
 
 
 def test_damage_is_not_passed_off_as_a_missing_arm(built: Building, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_args: object) -> None:
+    def fail(*_args: object, **_options: object) -> None:
         raise IndexDamaged
 
     monkeypatch.setattr(VaultView, "matching", fail)

@@ -3,9 +3,19 @@
 from collections.abc import AsyncGenerator
 from typing import Protocol
 
+from vault_ask.answering.asked import Wishes
 from vault_ask.answering.conversation import Turn
+from vault_ask.answering.reading import Lines
 from vault_ask.scope import Question, Scope, Sensitivity
-from vault_ask.wire import AnswerEvent, IndexEvent, SearchResponse, StatusResponse
+from vault_ask.wire import (
+    AnswerEvent,
+    IndexEvent,
+    NoteResponse,
+    NotesEvent,
+    RelatedResponse,
+    SearchResponse,
+    StatusResponse,
+)
 
 
 class Doors(Protocol):
@@ -17,7 +27,7 @@ class Doors(Protocol):
         ...
 
     def answer(
-        self, question: Question, *, scope: Scope, history: tuple[Turn, ...], note: str | None
+        self, question: Question, *, scope: Scope, history: tuple[Turn, ...], wishes: Wishes
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Yield `sources` first, then the text, its grounding and `done`.
 
@@ -35,9 +45,18 @@ class Doors(Protocol):
         """Tell how the daemon is doing, counted as a reader with this ceiling would see it."""
         ...
 
-    def events(self, ceiling: Sensitivity) -> AsyncGenerator[IndexEvent, None]:
+    async def note(self, path: str, lines: Lines, *, scope: Scope) -> NoteResponse:
+        """Give lines of a note. Raises NoSuchNote where it is absent or not visible, BadRequest."""
+        ...
+
+    async def related(self, path: str, *, scope: Scope, k: int) -> RelatedResponse:
+        """Give at most `k` notes near a note. Raises NoSuchNote where it is absent or not visible."""
+        ...
+
+    def events(self, ceiling: Sensitivity, *, notes: Scope) -> AsyncGenerator[IndexEvent | NotesEvent, None]:
         """Yield the state of the index at once, and again whenever what this ceiling sees of it changed; never ends.
 
-        A reader who is slow gets the newest state next, not those in between. Raises a VaultAskError.
+        Between them, which of the notes in a scope changed since the first of these. A reader who is slow gets the
+        newest state next, not those in between, and all the notes that changed. Raises a VaultAskError.
         """
         ...

@@ -45,7 +45,8 @@ FAILURES: dict[type[errors.VaultAskError], Failure] = {
     errors.VaultAskError: Failure(HTTPStatus.INTERNAL_SERVER_ERROR, "failed"),
 }
 _STATUS_OF_CODE = {failure.code: failure.status for failure in FAILURES.values()} | {
-    INCOMPLETE.code: HTTPStatus.BAD_GATEWAY
+    INCOMPLETE.code: HTTPStatus.BAD_GATEWAY,
+    "question_too_long": HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
 }
 
 

@@ -9,7 +9,7 @@ from contextlib import aclosing, suppress
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import JSONResponse, Response
 from sse_starlette.sse import EventSourceResponse
 from starlette.types import Receive
@@ -19,8 +19,10 @@ from vault_ask.adapters.doors import Doors
 from vault_ask.adapters.failures import event_response, refusal
 from vault_ask.adapters.guard import HEALTH, SESSION, Guard
 from vault_ask.adapters.sse import event_stream, follow, news_stream
+from vault_ask.answering.asked import Wishes
 from vault_ask.answering.collect import collect
 from vault_ask.answering.conversation import Turn
+from vault_ask.answering.reading import MAX_LINE, Lines
 from vault_ask.errors import BadRequest, VaultAskError
 from vault_ask.scope import Question, Scope, Sensitivity, decide
 from vault_ask.wire import (
@@ -31,6 +33,9 @@ from vault_ask.wire import (
     ErrorResponse,
     HealthResponse,
     IndexEvent,
+    NoteResponse,
+    NotesEvent,
+    RelatedResponse,
     SearchRequest,
     SearchResponse,
     SessionRequest,
@@ -44,6 +49,8 @@ _CALLER_LEFT = 499
 MAX_READERS = 50
 """Readers of /api/events at the same time: each holds a connection for as long as it likes."""
 _READERS_RETRY_SECONDS = 30
+MAX_PATH = 1_024
+"""Characters of a vault path, as in the `note` of a question."""
 _NEVER_PERSONAL = "Personal notes were left out: this address never includes them."
 _REFUSED: dict[int | str, dict[str, Any]] = {"default": {"model": ErrorResponse}}
 _STREAM: dict[int | str, dict[str, Any]] = {
@@ -57,8 +64,9 @@ _STREAM: dict[int | str, dict[str, Any]] = {
 }
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Server-sent events `index`, each an IndexEvent: one at once, then one whenever that state "
-        "changed, at most four a second, with comments to keep the connection open.",
+        "description": "Server-sent events, with comments to keep the connection open. `index`, each an IndexEvent: "
+        "one at once, then one whenever that state changed, at most four a second. `notes`, each a NotesEvent: the "
+        "notes that changed since the stream began, of open notes only unless include_personal is true.",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     }
 }
@@ -83,6 +91,8 @@ class Rest:
         add("/api/search", self.search, methods=["POST"], response_model=SearchResponse, name="search_by_body")
         add("/api/search", self.search_by_query, methods=["GET"], response_model=SearchResponse)
         add("/api/status", self.status, methods=["GET"], response_model=StatusResponse)
+        add("/api/notes/{path:path}", self.note, methods=["GET"], response_model=NoteResponse)
+        add("/api/related", self.related, methods=["GET"], response_model=RelatedResponse)
         add("/api/events", self.events, methods=["GET"], responses=_EVENTS, response_class=EventSourceResponse)
         add(SESSION, self.session, methods=["POST"], status_code=204, response_class=Response)
         return router
@@ -120,14 +130,38 @@ class Rest:
         """Find passages, for callers that can only open an address."""
         return await self.search(SearchRequest(query=q, k=k, include_personal=include_personal, arm=arm))
 
+    async def note(
+        self,
+        path: Annotated[str, Path(max_length=MAX_PATH, description="The note's vault path, percent-encoded.")],
+        *,
+        first: Annotated[int | None, Query(alias="from", ge=1, le=MAX_LINE)] = None,
+        last: Annotated[int | None, Query(alias="to", ge=1, le=MAX_LINE)] = None,
+        include_personal: bool = False,
+    ) -> NoteResponse:
+        """Give a note's lines, and how it stands in the index."""
+        scope = decide(include_personal=include_personal, allow_web=False, ceiling=self._ceiling)
+        return await self._doors.note(path, Lines(first, last), scope=scope)
+
+    async def related(
+        self,
+        path: Annotated[str, Query(max_length=MAX_PATH, description="The note's vault path.")],
+        *,
+        k: Annotated[int, Query(ge=1, le=50)] = 8,
+        include_personal: bool = False,
+    ) -> RelatedResponse:
+        """Give the notes near a note, by its links and by what it speaks of."""
+        scope = decide(include_personal=include_personal, allow_web=False, ceiling=self._ceiling)
+        found = await self._doors.related(path, scope=scope, k=k)
+        return found.model_copy(update={"notices": (*self._never(wanted=include_personal), *found.notices)})
+
     async def status(self, request: Request) -> StatusResponse:
         """Tell how the daemon is doing."""
         told = await self._doors.status(self._told_to(request))
         # The ceiling holds for questions of the owner's as well.
         return told.model_copy(update={"personal_allowed": self._ceiling >= Sensitivity.PERSONAL})
 
-    async def events(self, request: Request) -> Response:
-        """Tell how the index is doing, now and whenever that changes."""
+    async def events(self, request: Request, *, include_personal: bool = False) -> Response:
+        """Tell how the index is doing, now and whenever that changes, and which notes changed."""
         if self._readers >= MAX_READERS:
             return refusal(
                 HTTPStatus.SERVICE_UNAVAILABLE,
@@ -136,7 +170,9 @@ class Rest:
                 "same.",
                 {"Retry-After": str(_READERS_RETRY_SECONDS)},
             )
-        events = self._doors.events(self._told_to(request))
+        # Names are told as by every other door, to the owner too: the right to counts is none to names.
+        notes = decide(include_personal=include_personal, allow_web=False, ceiling=self._ceiling)
+        events = self._doors.events(self._told_to(request), notes=notes)
         # The first is had before anything is sent, so that a failure is still an answer of its own.
         return news_stream(self._counted(await anext(events), events))
 
@@ -161,8 +197,8 @@ class Rest:
         return response
 
     async def _counted(
-        self, first: IndexEvent, rest: AsyncGenerator[IndexEvent, None]
-    ) -> AsyncGenerator[IndexEvent, None]:
+        self, first: IndexEvent | NotesEvent, rest: AsyncGenerator[IndexEvent | NotesEvent, None]
+    ) -> AsyncGenerator[IndexEvent | NotesEvent, None]:
         """Pass a reader's events on, and count the reader for as long as it reads."""
         self._readers += 1
         try:
@@ -177,12 +213,16 @@ class Rest:
 
     def _answer(self, body: AskRequest) -> AsyncGenerator[AnswerEvent, None]:
         history = tuple(Turn(role=turn.role, text=turn.text, personal=turn.personal) for turn in body.history)
-        events = self._doors.answer(Question(body.question), scope=self._scope(body), history=history, note=body.note)
+        wishes = Wishes(note=body.note, k=body.k, language=body.language)
+        events = self._doors.answer(Question(body.question), scope=self._scope(body), history=history, wishes=wishes)
         return _noticing(self._narrowed(body), events)
 
     def _narrowed(self, body: AskRequest | SearchRequest) -> tuple[str, ...]:
         """Say that this door gives less than was asked for: in the same words whether or not there is more."""
-        return (_NEVER_PERSONAL,) if body.include_personal and self._ceiling < Sensitivity.PERSONAL else ()
+        return self._never(wanted=body.include_personal)
+
+    def _never(self, *, wanted: bool) -> tuple[str, ...]:
+        return (_NEVER_PERSONAL,) if wanted and self._ceiling < Sensitivity.PERSONAL else ()
 
     def _told_to(self, request: Request) -> Sensitivity:
         """Tell the owner of all notes, and others of those that they may ask."""

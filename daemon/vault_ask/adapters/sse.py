@@ -15,7 +15,7 @@ from sse_starlette.sse import EventSourceResponse
 
 from vault_ask.adapters.failures import error_event, log_unexpected
 from vault_ask.answering.collect import INCOMPLETE
-from vault_ask.wire import AnswerEvent, DoneEvent, ErrorEvent, IndexEvent
+from vault_ask.wire import AnswerEvent, DoneEvent, ErrorEvent, IndexEvent, NotesEvent
 
 KEEPALIVE_SECONDS = 15.0
 STOP_SECONDS = 2.0
@@ -84,7 +84,7 @@ def event_stream(
     return _response(_frames(events), keepalive_seconds)
 
 
-def news_stream(events: AsyncGenerator[IndexEvent, None]) -> EventSourceResponse:
+def news_stream(events: AsyncGenerator[IndexEvent | NotesEvent, None]) -> EventSourceResponse:
     """Send events that have no end of their own: the stream is complete when the server leaves."""
     leaving = anyio.Event()
     return _response(_frames(_until(leaving, events)), KEEPALIVE_SECONDS, leaving)
@@ -104,10 +104,12 @@ def _response(
     )
 
 
-async def _until(leaving: anyio.Event, events: AsyncGenerator[IndexEvent, None]) -> AsyncGenerator[IndexEvent, None]:
+async def _until(
+    leaving: anyio.Event, events: AsyncGenerator[IndexEvent | NotesEvent, None]
+) -> AsyncGenerator[IndexEvent | NotesEvent, None]:
     """Yield events until they end or the server is leaving."""
     left = asyncio.create_task(leaving.wait())
-    coming: asyncio.Future[IndexEvent | None] | None = None
+    coming: asyncio.Future[IndexEvent | NotesEvent | None] | None = None
     try:
         while True:
             coming = asyncio.ensure_future(anext(events, None))
@@ -124,7 +126,9 @@ async def _until(leaving: anyio.Event, events: AsyncGenerator[IndexEvent, None])
         await events.aclose()
 
 
-async def _frames(events: AsyncGenerator[AnswerEvent | IndexEvent, None]) -> AsyncGenerator[ServerSentEvent, None]:
+async def _frames(
+    events: AsyncGenerator[AnswerEvent | IndexEvent | NotesEvent, None],
+) -> AsyncGenerator[ServerSentEvent, None]:
     async with aclosing(events):
         async for event in events:
             yield ServerSentEvent(event.model_dump_json(), event=event.type, sep=LINE_END)

@@ -23,7 +23,10 @@ LEAST_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excerpt:
-    """One numbered passage of the context: `n` is what the model cites as `[n]`. `text` is verbatim note text."""
+    """One numbered passage of the context: `n` is what the model cites as `[n]`. `text` is verbatim note text.
+
+    `in_question` tells that it is of the note that the question is about.
+    """
 
     n: int
     path: str
@@ -34,6 +37,7 @@ class Excerpt:
     line_end: int
     score: float
     language: str = "und"
+    in_question: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,13 +58,19 @@ class Context(Generic[S]):
         return tuple(_excerpt(n, hit) for n, hit in enumerate(self.hits, 1))
 
 
-def speaking(hits: tuple[Hit[S], ...], note: str | None) -> tuple[Hit[S], ...]:
+def outspoken(hits: tuple[Hit[S], ...]) -> tuple[Hit[S], ...]:
     """Leave out hits far behind the best one, which a small vault gives for want of others; the note in question stays.
 
-    What is left out is no source either, so that it cannot be cited.
+    What a link of that note led to is measured by that note, since it is there for its sake. What is left out is no
+    source either, so that it cannot be cited.
     """
     best = max((hit.score for hit in hits), default=0.0)
-    return tuple(hit for hit in hits if best <= 0 or hit.score >= LEAST_SHARE * best or hit.path == note)
+    own = max((hit.score for hit in hits if hit.in_question), default=best)
+    return tuple(hit for hit in hits if hit.in_question or _keeps_up(hit, own if hit.via else best))
+
+
+def _keeps_up(hit: Hit[S], best: float) -> bool:
+    return best <= 0 or hit.score >= LEAST_SHARE * best
 
 
 def assemble(hits: tuple[Hit[S], ...], *, room: int | None) -> Context[S]:
@@ -119,4 +129,5 @@ def _excerpt(n: int, hit: Hit[S]) -> Excerpt:
         line_end=hit.line_end,
         score=hit.score,
         language=hit.language,
+        in_question=hit.in_question,
     )

@@ -49,7 +49,9 @@ class Prompt:
     """All that a generator may know.
 
     `query` is what was searched for: the question, with the earlier turns it leans on. `idf` maps the words of the
-    query, as `index.terms.query_words` names them, to their inverse document frequency in the vault.
+    query, as `index.terms.query_words` names them, to their inverse document frequency in the vault. `language` is that
+    of the question, `answer_in` the BCP 47 tag of one that the answer is wished in. `is_broad` tells that no passage of
+    the note in question stands out, as where the question is about it as a whole.
     """
 
     question: str
@@ -57,11 +59,18 @@ class Prompt:
     evidence: Evidence
     query: str = ""
     idf: Mapping[str, float] = field(default_factory=dict)
+    answer_in: str | None = None
+    is_broad: bool = False
 
     @property
     def excerpts(self) -> tuple[Excerpt, ...]:
         """The numbered passages of the vault."""
         return self.evidence.context.excerpts
+
+    @property
+    def is_about_a_note(self) -> bool:
+        """Whether some of them are of the note that the question is about."""
+        return any(excerpt.in_question for excerpt in self.excerpts)
 
     @property
     def history(self) -> tuple[Turn, ...]:

@@ -32,6 +32,22 @@ def unmet_mentions(text: str, note: str | None, hits: Sequence[Hit[S]]) -> tuple
     return tuple(dict.fromkeys(unmet))
 
 
+def unmet_notice(name: str) -> str:
+    """Tell of a note that was named and took no part; in words that fit a hidden note and a missing one alike."""
+    return (
+        f"Nothing from “{name}” was used. If it is a personal note, ask again with personal notes included, which "
+        "keeps the web out."
+    )
+
+
+def missing_notice(name: str) -> str:
+    """Tell of the note in question where every note may be seen and there is none of that name."""
+    return (
+        f"Nothing from “{name}” was used, since the index has no such note. Check its path; a note that was written "
+        "just now is there once it has been read."
+    )
+
+
 def mentions(text: str) -> Iterator[list[str]]:
     """Give for each mention its possible readings, the one to be shown first."""
     for link in _WIKILINK.findall(text):

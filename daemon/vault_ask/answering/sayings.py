@@ -6,6 +6,8 @@ English where a language is not in the table. Anything longer, such as a notice,
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from vault_ask.answering.languages import nearest
+
 
 @dataclass(frozen=True, slots=True)
 class Sayings:
@@ -52,8 +54,8 @@ _SAYINGS = {
 
 
 def silence(language: str, titles: Sequence[str]) -> str:
-    """Say that the vault is silent, with the titles of the nearest notes as pointers."""
-    sayings = _SAYINGS.get(language, _ENGLISH)
+    """Say that the vault is silent, in the language of a BCP 47 tag, with titles of the nearest notes as pointers."""
+    sayings = _SAYINGS.get(nearest(language, _SAYINGS) or "en", _ENGLISH)
     if not titles:
         return sayings.silent
     return "\n".join((sayings.silent, "", sayings.nearest, *(f"- {title}" for title in titles)))

@@ -1,4 +1,4 @@
-"""The record of what was read and where it went: a line for each question and search, for the owner alone.
+"""The record of what was read and where it went: a line for each question, search and note, for the owner alone.
 
 It lies in the data folder, so never in the vault: `audit.jsonl`, and the files before it as `audit.1.jsonl` (the
 newest) and so on. It names the notes that were read by their paths, personal ones too, since that is what its owner

@@ -31,14 +31,14 @@ class WebUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What became of one question or search.
+    """What became of one question or search, or of one look at a note or at the notes near it.
 
-    `scope` is the one it ended with, after any narrowing. `notes` are the vault paths whose text was read into the
-    answer or shown. `outcome` is done, silent, stopped or error:<code>.
+    `scope` is the one it ended with, after any narrowing. `question` is what was typed: of a note its path. `notes` are
+    the vault paths whose text was read into the answer or shown. `outcome` is done, silent, stopped or error:<code>.
     """
 
     door: Door
-    action: Literal["ask", "search"]
+    action: Literal["ask", "search", "note", "near"]
     scope: Scope
     question: str
     notes: tuple[str, ...]

@@ -21,6 +21,7 @@ from vault_ask.index.files import make_private
 from vault_ask.index.migrations import migrate
 from vault_ask.index.terms import split_mark, terms
 from vault_ask.scope import Sensitivity
+from vault_ask.sources.walk import printable
 
 BUSY_MILLISECONDS = 30_000
 READER_CACHE_KIB = 2_048
@@ -52,6 +53,7 @@ class Views:
     edges: str
     names: str
     troubles: str
+    incomplete: str
 
 
 def connect_writer(path: Path) -> apsw.Connection:
@@ -146,6 +148,7 @@ def _connect(path: Path, flags: int) -> apsw.Connection:
     # Read first: apsw reports a damaged file as a missing FTS5 when it registers a tokenizer.
     fetch(connection, "SELECT 1 FROM sqlite_master LIMIT 1")
     connection.register_fts5_tokenizer("vaultask", _make_tokenizer)
+    connection.create_scalar_function("printable", _printable, 1, deterministic=True)
     return connection
 
 
@@ -160,6 +163,10 @@ def _make_tokenizer(_connection: apsw.Connection, _arguments: list[str]) -> "aps
         return terms(rest, language)
 
     return tokenize
+
+
+def _printable(*path: "apsw.SQLiteValue") -> str:
+    return printable(str(path[0]))
 
 
 def _create_views(connection: apsw.Connection, ceiling: Sensitivity) -> Views:
@@ -188,9 +195,19 @@ def _create_views(connection: apsw.Connection, ceiling: Sensitivity) -> Views:
             "SELECT e.id, e.src, CASE WHEN e.dst IN ({visible}) THEN e.dst END AS dst, e.kind, e.target, e.key, "
             "e.heading, e.block, e.alias, e.line FROM main.edges AS e WHERE e.src IN ({visible})"
         ).replace("{visible}", visible),
-        "names": f"SELECT * FROM main.names WHERE note IN ({visible})",
+        # Joined: with IN, SQLite lists every visible note before it looks a name up.
+        "names": (
+            "SELECT a.key, a.note, a.alias FROM main.names AS a JOIN main.notes AS n ON n.id = a.note "
+            f"WHERE n.level <= {top}"
+        ),
         # Nobody can tell how personal a file is that could not be read.
         "troubles": f"SELECT * FROM main.troubles WHERE {int(Sensitivity.PERSONAL)} <= {top}",
+        # Of a note in sight its reader may know that a newer version is on its way, and nothing of what that is.
+        # Troubles are told under names that can be printed, which a name with a joiner in it is not (Persian, emoji).
+        "incomplete": (
+            "SELECT n.path FROM main.notes AS n JOIN main.troubles AS t ON t.path = printable(n.path) "
+            f"WHERE t.code = 'incomplete' AND n.level <= {top}"
+        ),
     }
     if has_vectors(connection):
         # distance and k are hidden columns of vec0; named here, MATCH and k pass through, and the level is a metadata
@@ -208,6 +225,7 @@ def _create_views(connection: apsw.Connection, ceiling: Sensitivity) -> Views:
         edges=f"edges_{suffix}",
         names=f"names_{suffix}",
         troubles=f"troubles_{suffix}",
+        incomplete=f"incomplete_{suffix}",
     )
 
 

@@ -42,25 +42,29 @@ def resolve(db: apsw.Connection) -> None:
     )
     for _, source, target, key in due:
         if (source, target, key) not in meant:
-            meant[source, target, key] = _look_up(db, source, target, key)
+            found = look_up(db, source, target, key)
+            meant[source, target, key] = found[0] if found else None
     db.executemany(
         "UPDATE edges SET dst = ?, resolved = 1 WHERE id = ?",
         [(meant[source, target, key], edge) for edge, source, target, key in due],
     )
 
 
-def _look_up(db: apsw.Connection, source: str, target: str, key: str) -> int | None:
+def look_up(
+    db: apsw.Connection, source: str, target: str, key: str, *, names: str = "names", notes: str = "notes"
+) -> tuple[int, str] | None:
+    """Find id and path of the note that a link means, among those of two tables or of a reader's views of them."""
     rows = fetch(
         db,
-        "SELECT n.path, a.note, a.alias, n.aliases FROM names AS a JOIN notes AS n ON n.id = a.note WHERE a.key = ? "
-        "ORDER BY n.path",
+        f"SELECT n.path, a.note, a.alias, n.aliases FROM {names} AS a JOIN {notes} AS n ON n.id = a.note "
+        "WHERE a.key = ? ORDER BY n.path",
         (key,),
     )
     ids = {path: note for path, note, _, _ in rows}
     chosen = choose(target, source, [path for path, _, alias, _ in rows if not alias])
     # An alias is meant whole: a link to a path does not find a note that merely has its last part as an alias.
     chosen = chosen or _by_alias([path for path, _, alias, listed in rows if alias and _holds(listed, target)])
-    return ids[chosen] if chosen else None
+    return (ids[chosen], chosen) if chosen else None
 
 
 def _holds(aliases: str, target: str) -> bool:

@@ -62,6 +62,14 @@ def m004_tally_by_level(connection: apsw.Connection) -> None:
     )
 
 
+def m005_keep_the_overlap(connection: apsw.Connection) -> None:
+    """Keep how much of each chunk repeats the one before it, so that chunks rebuild the note to the letter.
+
+    0 until a note is read again, which a new recipe of the ingest sees to.
+    """
+    connection.execute("ALTER TABLE chunks ADD COLUMN overlap INTEGER NOT NULL DEFAULT 0")
+
+
 _TALLY_NEW = (
     "INSERT INTO tallies VALUES (new.language, new.level, 1) "
     "ON CONFLICT (language, level) DO UPDATE SET chunks = chunks + 1;"
@@ -73,6 +81,7 @@ MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (
     m002_remember_the_source,
     m003_remember_copies,
     m004_tally_by_level,
+    m005_keep_the_overlap,
 )
 
 

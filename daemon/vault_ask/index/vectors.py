@@ -4,7 +4,7 @@ Works on the writer's connection, inside the writer's transactions. The raw vect
 one (float32, in vec0) follows from it and the means, and is made anew when the means are.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import apsw
@@ -86,6 +86,11 @@ def by_hash(db: apsw.Connection, column: Literal["embed_hash", "text_hash"], dig
 def decode(blob: bytes) -> Vector:
     """Read a stored raw vector; unit length again after the rounding of float16."""
     return unit(np.frombuffer(blob, "<f2").astype(np.float32))
+
+
+def decode_all(blobs: Sequence[bytes]) -> NDArray[np.float32]:
+    """Read stored raw vectors, at least one; shape (n, dimension)."""
+    return unit(np.frombuffer(b"".join(blobs), "<f2").reshape(len(blobs), -1).astype(np.float32))
 
 
 def load_centring(db: apsw.Connection) -> Centring:
@@ -217,8 +222,7 @@ def _raw_rows(db: apsw.Connection) -> Iterator[tuple[list[int], NDArray[np.float
         (last, BATCH),
     ):
         last = rows[-1][0]
-        matrix = np.frombuffer(b"".join(row[1] for row in rows), "<f2").reshape(len(rows), -1)
-        yield [row[0] for row in rows], unit(matrix.astype(np.float32)), [row[2] for row in rows]
+        yield [row[0] for row in rows], decode_all([row[1] for row in rows]), [row[2] for row in rows]
 
 
 def _f32(vector: NDArray[np.floating]) -> bytes:

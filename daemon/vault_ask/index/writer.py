@@ -444,7 +444,7 @@ class IndexWriter:
         values = (
             note, chunk.ordinal, chunk.id, int(parent.sensitivity), parent.language, int(state),
             json.dumps(chunk.heading_path, ensure_ascii=False), chunk.block, chunk.prelude, chunk.body,
-            chunk.line_start, chunk.line_end, chunk.tokens, found.embed_hash, found.text_hash,
+            chunk.line_start, chunk.line_end, chunk.overlap, chunk.tokens, found.embed_hash, found.text_hash,
         )  # fmt: skip
         if row is None:
             self._db.execute(f"INSERT INTO chunks ({_COLUMNS}) VALUES ({_MARKS})", values)
@@ -518,9 +518,9 @@ def _known(row: tuple[Any, ...]) -> Known:
 
 _COLUMNS = (
     "note, ordinal, stable_id, level, language, state, heading_path, block, prelude, body, line_start, line_end, "
-    "tokens, embed_hash, text_hash"
+    "overlap, tokens, embed_hash, text_hash"
 )
-_MARKS = ", ".join("?" * 15)
+_MARKS = ", ".join("?" * 16)
 
 
 def _now() -> str:

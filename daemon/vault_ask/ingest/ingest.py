@@ -44,7 +44,7 @@ from vault_ask.sources.port import (
 
 log = structlog.get_logger()
 
-RECIPE = "3"
+RECIPE = "4"
 """Raised when the same bytes come to be parsed or cut in another way, so that every note is read again."""
 
 CHECKPOINT = "checkpoint"

@@ -124,6 +124,12 @@ def index_event(index: Index, work: Work, ceiling: Sensitivity) -> IndexEvent:
     )
 
 
+def versions(index: Index, seen: Sensitivity) -> dict[str, int]:
+    """Give a number for the version of each note that may be seen, by path. Raises NoIndex."""
+    with _opened(index, seen) as view:
+        return view.versions()
+
+
 def idle_rules(index: Index, rules: Rules) -> tuple[str, ...]:
     """Warn of personal patterns that match no note of the index in use. Raises NoIndex."""
     with index.open(PrivateScope()) as view:

@@ -5,9 +5,9 @@ their vector lies to the question's, which alone can tell when note and question
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, zip_longest
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from vault_ask.answering.ports import Piece, Quoted, Window
 from vault_ask.answering.sentences import LONGEST, Span, sentences
 from vault_ask.errors import ModelError
 from vault_ask.index.embedding import Embedder, Refused
-from vault_ask.index.terms import query_words, terms
+from vault_ask.index.terms import terms
+from vault_ask.providers.extractive_words import Asked, asked_of, asks_something
 
 CANDIDATES = 16
 """Sentences that are embedded for one answer: at 5 to 10 ms each, all they cost is a tenth of a second."""
@@ -27,8 +28,9 @@ WORTH_QUOTING = 0.5
 """A further quote needs this share of the best one's score. On the multilingual pack five such quotes hold the answer
 in .93 of the questions where 700 characters of anything hold it in .955, in half the text (docs/measurements.md)."""
 
-LEAST_NEW = 0.15
-"""A sentence with fewer words that the question does not hold only repeats the question."""
+SPOKEN_OF = 2
+"""Where nothing of the note in question stands out, another note's sentence has to hold so many of the question's words
+to be quoted: one alone (`summarise` in `summarise this note`) may well be what is to be done, and no subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class Weights:
     """Share of the sentence's words that the question does not hold: an answer says something."""
     asks: float = -0.3
     """For a sentence that ends in a question mark: it seldom answers one."""
+    own: float = 0.5
+    """For a sentence of the note in question; another note's that holds more of the question's words still wins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,27 +103,35 @@ class ExtractiveGenerator:
         """Choose the quotes; what `stream` yields, for a caller that waits anyway."""
         ranked = self._by_words(prompt)
         ranked = self._by_closeness(prompt, ranked[:CANDIDATES]) + ranked[CANDIDATES:]
-        chosen = [Quoted(c.excerpt.n, c.span.start, c.span.end) for c in _within(_worthy(ranked), self._answer_chars)]
+        worthy = list(_worthy(ranked))
+        if prompt.is_broad:
+            worthy = _beginnings_and(worthy, prompt, min(LONGEST, self._answer_chars))
+        chosen = [Quoted(c.excerpt.n, c.span.start, c.span.end) for c in _within(worthy, self._answer_chars)]
         return chosen or _opening(prompt, self._answer_chars)
 
     def _by_words(self, prompt: Prompt) -> list[Candidate]:
-        asked = _asked(prompt)
+        asked = asked_of(prompt)
         best = max((e.score for e in prompt.excerpts), default=0.0)
         found: list[Candidate] = []
         for excerpt in prompt.excerpts:
             prior = self._weights.passage * max(excerpt.score, 0.0) / best if best > 0 else 0.0
-            found.extend(self._of_excerpt(asked, excerpt, prior))
+            prior += self._weights.own if excerpt.in_question else 0.0
+            least = SPOKEN_OF if prompt.is_broad and not excerpt.in_question else 0
+            found.extend(self._of_excerpt(asked, excerpt, prior, least))
         if self._embedder is not None:
             found = _fair_to_languages(found, prompt.language)
         return sorted(found, key=lambda c: -c.score)
 
-    def _of_excerpt(self, asked: "Asked", excerpt: Excerpt, prior: float) -> Iterable[Candidate]:
+    def _of_excerpt(self, asked: Asked, excerpt: Excerpt, prior: float, least: int) -> Iterable[Candidate]:
+        """Give the sentences of an excerpt that hold at least so many of the question's words."""
         spans = sentences(excerpt.text, min(LONGEST, self._answer_chars))
         bags = [frozenset(terms(span.of(excerpt.text), excerpt.language)) for span in spans]
         above = frozenset(terms(" ".join((excerpt.title, *excerpt.heading_path)), excerpt.language))
         repeats = [asked.is_repeated_in(bag) for bag in bags]
         for place, (span, bag) in enumerate(zip(spans, bags, strict=True)):
-            asks = _asks(span.of(excerpt.text))
+            asks = asks_something(span.of(excerpt.text))
+            if asked.count_in(bag) < least:
+                continue
             if repeats[place] and (asks or not (all(repeats) or asked.is_searched_for(bag))):
                 continue
             around = bag.union(above, *bags[max(0, place - 1) : place + 2])
@@ -149,42 +161,6 @@ class ExtractiveGenerator:
         return sorted(closer, key=lambda c: -c.score)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """The question's words: each with the terms that match it and its weight."""
-
-    words: Mapping[str, tuple[str, ...]]
-    weights: Mapping[str, float]
-    asks: bool
-    """Whether the words end as a question, and do not just name what is to be found."""
-
-    def is_repeated_in(self, bag: frozenset[str]) -> bool:
-        """Say whether a sentence says hardly more than the question does; a passage may hold nothing else."""
-        return self.news_in(bag) < LEAST_NEW and self.share_in(bag) > 0
-
-    def is_searched_for(self, bag: frozenset[str]) -> bool:
-        """Say whether the words look for a sentence that holds them all, and ask nothing about it."""
-        return not self.asks and self.share_in(bag) == 1.0
-
-    def share_in(self, bag: frozenset[str]) -> float:
-        """Give the share of the question's weight whose words are in a bag of terms."""
-        total = sum(self.weights.values())
-        found = sum(w for word, w in self.weights.items() if not bag.isdisjoint(self.words[word]))
-        return found / total if total else 0.0
-
-    def news_in(self, bag: frozenset[str]) -> float:
-        """Give the share of a bag's terms that the question does not hold."""
-        known = {term for alternatives in self.words.values() for term in alternatives}
-        return len(bag - known) / len(bag) if bag else 0.0
-
-
-def _asked(prompt: Prompt) -> Asked:
-    languages = tuple(dict.fromkeys((prompt.language, *(e.language for e in prompt.excerpts))))
-    words = query_words(prompt.query or prompt.question, languages)
-    usual = max(prompt.idf.values(), default=1.0)
-    return Asked(words, {word: prompt.idf.get(word, usual) for word in words}, _asks(prompt.question))
-
-
 def _fair_to_languages(found: list[Candidate], asked_in: str) -> list[Candidate]:
     """Let words decide among sentences of one language only.
 
@@ -202,16 +178,26 @@ def _language(candidate: Candidate, asked_in: str) -> str:
     return asked_in if candidate.excerpt.language == "und" else candidate.excerpt.language
 
 
-def _asks(sentence: str) -> bool:
-    return sentence.rstrip("\"'”’»)*_ ").endswith(("?", "？", "؟", "՞"))
+def _beginnings_and(ranked: list[Candidate], prompt: Prompt, longest: int) -> list[Candidate]:
+    """Take by turns how a passage of the note in question begins, and the best sentences, as many as are quoted.
+
+    A question about a note as a whole is near to no sentence of it; what it is about is told where it begins.
+    """
+    own = ((excerpt, sentences(excerpt.text, longest)) for excerpt in prompt.excerpts if excerpt.in_question)
+    beginnings = [Candidate(excerpt, spans[0], 0.0, 0.0) for excerpt, spans in own if spans]
+    is_elsewhere = ranked and not ranked[0].excerpt.in_question
+    turns = (ranked, beginnings) if is_elsewhere else (beginnings, ranked)
+    by_turns = (one for pair in zip_longest(*turns) for one in pair if one is not None)
+    return list({(one.excerpt.n, one.span): one for one in by_turns}.values())[:MOST_QUOTES]
 
 
 def _opening(prompt: Prompt, room: int) -> list[Quoted]:
     """Quote a line of the best excerpt that has one, for passages that hold headings and nothing else."""
-    best = max((e for e in prompt.excerpts if e.text.strip()), key=lambda e: e.score, default=None)
+    spoken = (excerpt for excerpt in prompt.excerpts if excerpt.text.strip())
+    best = max(spoken, key=lambda excerpt: (excerpt.in_question, excerpt.score), default=None)
     if best is None:
         return []
-    asked = _asked(prompt)
+    asked = asked_of(prompt)
     line = max(
         _spoken_lines(best.text, room),
         key=lambda line: asked.share_in(frozenset(terms(line.of(best.text), best.language))),

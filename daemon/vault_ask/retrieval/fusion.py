@@ -5,8 +5,13 @@ lies above the vault's mean, how strong its BM25 is, and how much of the questio
 that away, and cost 10 to 23 points of MRR where question and note differ in language (docs/measurements.md).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeVar, assert_never
+
+import numpy as np
+
+K = TypeVar("K", bound=Hashable)
 
 RRF_K = 60
 """The constant of Cormack, Clarke and Buettcher, "Reciprocal rank fusion" (SIGIR 2009)."""
@@ -48,10 +53,32 @@ def blend(evidence: Evidence, words: float) -> dict[str, float]:
     }
 
 
-def reciprocal_rank_fusion(arms: Mapping[str, Sequence[int]]) -> dict[int, dict[str, float]]:
-    """Fuse ranked lists of chunks; gives each chunk's parts by arm, whose sum is its score."""
-    parts: dict[int, dict[str, float]] = {}
+def reciprocal_rank_fusion(arms: Mapping[str, Sequence[K]]) -> dict[K, dict[str, float]]:
+    """Fuse ranked lists of chunks, or of notes; gives the parts of each by arm, whose sum is its score."""
+    parts: dict[K, dict[str, float]] = {}
     for arm, ranked in arms.items():
-        for rank, chunk in enumerate(ranked, start=1):
-            parts.setdefault(chunk, {})[arm] = 1.0 / (RRF_K + rank)
+        for rank, one in enumerate(ranked, start=1):
+            parts.setdefault(one, {})[arm] = 1.0 / (RRF_K + rank)
     return parts
+
+
+def score_parts(
+    evidence: Mapping[int, Evidence],
+    near: Sequence[int],
+    worded: Sequence[int],
+    how: Literal["blend", "rrf", "vector", "text"],
+) -> Mapping[int, Mapping[str, float]]:
+    """Give the parts of each candidate's score; `near` and `worded` are the ranked lists of the two arms."""
+    match how:
+        case "vector":
+            return {chunk: {"vector": -np.inf if known.z is None else known.z} for chunk, known in evidence.items()}
+        case "text":
+            return {chunk: {"bm25": known.bm25} for chunk, known in evidence.items()}
+        case "rrf":
+            ranked = reciprocal_rank_fusion({"vector": near, "bm25": worded})
+            return {chunk: ranked.get(chunk, {}) for chunk in evidence}
+        case "blend":
+            words = confidence(max((known.coverage for known in evidence.values()), default=0.0))
+            return {chunk: blend(known, words) for chunk, known in evidence.items()}
+        case _:
+            assert_never(how)

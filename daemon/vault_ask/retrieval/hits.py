@@ -9,12 +9,20 @@ from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
 
 S = TypeVar("S", OpenScope, PrivateScope)
 
-Provenance = Literal["vector", "text", "both"]
+Provenance = Literal["vector", "text", "both", "expanded"]
+"""How a chunk was found: by meaning, by words, by both, or through a link of the note in question and by nothing else.
+
+A passage of that note itself need not be found; for it this tells what speaks for it.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit(Generic[S]):
-    """A chunk that was found, in the scope it was found under. `body` is exactly the text of its lines."""
+    """A chunk that was found, in the scope it was found under. `body` is exactly the text of its lines.
+
+    `via` is the note whose link led to it, None unless it was expanded; `in_question` tells that it is of the note that
+    the question is about.
+    """
 
     chunk_id: int
     path: str
@@ -30,6 +38,8 @@ class Hit(Generic[S]):
     score: float
     provenance: Provenance
     trace: Mapping[str, float] = field(default_factory=dict)
+    via: str | None = None
+    in_question: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +51,9 @@ class Retrieved(Generic[S]):
     vault's mean for this question, and the share of the question's idf mass found in their text. `covered` is that
     share for whatever candidate holds most of it, `nearness` is None where vectors took no part, and `chunks` is how
     many passages there were to find. `notices` are sentences about arms that could not take part.
+
+    `is_broad` tells that no passage of the note in question stands out, as where the question is about it as a whole
+    (`summarise this note`).
     """
 
     hits: tuple[Hit[S], ...]
@@ -52,3 +65,4 @@ class Retrieved(Generic[S]):
     nearness: Nearness | None = None
     chunks: int = 0
     notices: tuple[str, ...] = ()
+    is_broad: bool = False

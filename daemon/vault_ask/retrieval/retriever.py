@@ -1,11 +1,11 @@
-"""Finds the passages that answer a question: two arms, one fusion, a cap a note; every hit with its trace.
+"""Finds the passages that answer a question: two arms, one fusion, a share a note; every hit with its trace.
 
 Knows nothing of answers. Runs in a worker thread, on a view that decides what there is to be found.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 import structlog
@@ -14,10 +14,12 @@ from vault_ask.errors import IndexDamaged, IndexFailed, ModelError
 from vault_ask.index.embedding import Embedder, Vector
 from vault_ask.index.view import Passage, VaultView
 from vault_ask.notes.language import LanguageDetector
-from vault_ask.retrieval.fusion import Evidence, blend, confidence, reciprocal_rank_fusion
-from vault_ask.retrieval.hits import Hit, Provenance, Retrieved
+from vault_ask.retrieval.about import NOTHING, About, Found, Inside, look_around
+from vault_ask.retrieval.candidates import Candidate, hit_of
+from vault_ask.retrieval.fusion import Evidence, score_parts
+from vault_ask.retrieval.hits import Provenance, Retrieved
 from vault_ask.retrieval.nearness import ALIKE, AT_HAND, Asked, Nearness, measure_nearness
-from vault_ask.retrieval.selection import select
+from vault_ask.retrieval.selection import is_broad, share_out
 from vault_ask.retrieval.words import Words, is_wordless, read_words
 from vault_ask.scope import OpenScope, PrivateScope
 from vault_ask.settings import RetrievalSettings
@@ -30,9 +32,6 @@ Arm = Literal["hybrid", "vector", "text"]
 BM25_REACH = 10
 """The word arm is read this many times deeper than it is used, to know the BM25 of what the vectors found."""
 
-LONGEST_NOTE = 400
-"""Chunks of the note in question that are looked at: about 100,000 words."""
-
 BEST = 3
 """How many of the best passages tell how close the vault comes to the question."""
 
@@ -41,7 +40,7 @@ BEST = 3
 class _Meaning:
     """The vector arm: the nearest chunks, and the question (None when the arm took no part)."""
 
-    ranked: list[tuple[int, float]]
+    ranked: Found
     asked: Asked | None
     notice: str | None = None
 
@@ -53,25 +52,11 @@ class _Meaning:
 
 @dataclass(frozen=True, slots=True)
 class _Gathered:
-    """What the arms brought: chunks by words with their BM25, chunks by meaning, and those of the note in question."""
+    """What the arms brought: chunks by words with their BM25, chunks by meaning, those around the note in question."""
 
-    lexical: list[tuple[int, float]]
+    lexical: Found
     meaning: _Meaning
-    own: list[int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate(Generic[S]):
-    passage: Passage[S]
-    parts: Mapping[str, float]
-    evidence: Evidence
-    above_mean: float
-    """Its cosine less the vault's mean cosine for this question; 0 without a vector."""
-    provenance: Provenance
-
-    @property
-    def score(self) -> float:
-        return sum(self.parts.values())
+    about: About | None
 
 
 class Retriever:
@@ -94,36 +79,30 @@ class Retriever:
     ) -> Retrieved[S]:
         """Find the passages of a view that answer a question, best first.
 
-        `note` is the path of the note the question is about: its best passages come first and take up to half of the
-        places. An arm that cannot take part is told in `notices`, and the other one answers alone.
+        `note` is the path of the note the question is about: its passages come first and take up to half of the places,
+        then those of its neighbours up to a quarter. An arm that cannot take part is told in `notices`, and the other
+        one answers alone.
         """
         k = k or self._settings.top_k
         language = self._language(view, question)
         words = read_words(question, view, language)
         lexical, lexical_notice = self._lexical(view, words) if arm != "vector" else ([], None)
         meaning = self._meaning(view, question, language) if arm != "text" else _Meaning([], None)
-        own = view.chunks_of(note)[:LONGEST_NOTE] if note else []
-        candidates = self._candidates(view, words, _Gathered(lexical, meaning, own), arm)
-        ranked = sorted(candidates, key=lambda candidate: (-candidate.score, candidate.passage.chunk))
-        asked_of = set(own)
-        first = [candidate for candidate in ranked if candidate.passage.chunk in asked_of][: -(-k // 2)]
-        others = [candidate for candidate in ranked if candidate.passage.path != note]
-        chosen = first + select(
-            others,
-            note_of=lambda candidate: candidate.passage.note,
-            per_note=per_note or self._settings.per_note,
-            k=k - len(first),
-        )
+        about = look_around(view, note, self._inside(view, words, meaning, arm))
+        candidates = self._candidates(view, words, _Gathered(lexical, meaning, about), arm)
+        ranked = sorted(candidates, key=lambda candidate: (-candidate.score, candidate.chunk))
+        places = share_out(ranked, about, per_note=per_note or self._settings.per_note, k=k)
         return Retrieved(
-            hits=tuple(_hit(candidate) for candidate in chosen),
+            hits=tuple(hit_of(candidate, about.path if about else None) for candidate in places.all),
             language=language,
             idf=words.idf,
-            closeness=1.0 if first else max((c.above_mean for c in chosen[:BEST]), default=0.0),
-            coverage=max((c.evidence.coverage for c in chosen[:BEST]), default=0.0),
+            closeness=1.0 if places.at_hand else max((c.above_mean for c in places.all[:BEST]), default=0.0),
+            coverage=max((c.evidence.coverage for c in places.all[:BEST]), default=0.0),
             covered=max((c.evidence.coverage for c in candidates), default=0.0),
-            nearness=AT_HAND if first else self._nearness(view, meaning, candidates),
+            nearness=AT_HAND if places.at_hand else self._nearness(view, meaning, candidates),
             chunks=view.tallies().chunks,
             notices=tuple(notice for notice in (meaning.notice, lexical_notice) if notice),
+            is_broad=is_broad(ranked, about),
         )
 
     def _language(self, view: VaultView[S], question: str) -> str:
@@ -134,16 +113,30 @@ class Retriever:
         most: str = max(spoken, key=lambda language: spoken[language], default="und")
         return most
 
-    def _lexical(self, view: VaultView[S], words: Words) -> tuple[list[tuple[int, float]], str | None]:
+    def _lexical(
+        self, view: VaultView[S], words: Words, notes: Sequence[str] | None = None
+    ) -> tuple[Found, str | None]:
         if not words.query:
             return [], None
         try:
-            return view.matching(words.query, self._settings.text_k * BM25_REACH), None
+            return view.matching(words.query, self._settings.text_k * BM25_REACH, notes=notes), None
         except IndexDamaged:
             raise
         except IndexFailed as error:
             log.error("word search failed", sentence=str(error))
             return [], "The word index could not be searched, so these hits were found by meaning alone."
+
+    def _inside(self, view: VaultView[S], words: Words, meaning: _Meaning, arm: Arm) -> Inside:
+        """Search some notes alone as the whole vault is searched; an arm that takes no part finds nothing."""
+
+        def nearest(notes: Sequence[str]) -> Found:
+            asked = meaning.question
+            return [] if asked is None else view.nearest(asked, self._settings.vector_k, notes=notes)
+
+        def matching(notes: Sequence[str]) -> Found:
+            return [] if arm == "vector" else self._lexical(view, words, notes)[0][: self._settings.text_k]
+
+        return Inside(nearest, matching)
 
     def _meaning(self, view: VaultView[S], question: str, language: str) -> _Meaning:
         if self._embedder is None or is_wordless(question):
@@ -159,7 +152,7 @@ class Retriever:
         centred = view.centring().centre_question(raw, language)
         return _Meaning(view.nearest(centred, self._settings.vector_k), Asked(raw, centred, language))
 
-    def _nearness(self, view: VaultView[S], meaning: _Meaning, candidates: Sequence[_Candidate[S]]) -> Nearness | None:
+    def _nearness(self, view: VaultView[S], meaning: _Meaning, candidates: Sequence[Candidate[S]]) -> Nearness | None:
         """Measure by meaning; where the passage with most of the question's words has no vector yet, words decide."""
         evidence = [candidate.evidence for candidate in candidates]
         best = max(evidence, key=lambda known: (known.coverage, known.z is not None), default=None)
@@ -176,14 +169,15 @@ class Retriever:
             priors=self._embedder.priors(),
         )
 
-    def _candidates(self, view: VaultView[S], words: Words, gathered: _Gathered, arm: Arm) -> list[_Candidate[S]]:
-        lexical, meaning = gathered.lexical, gathered.meaning
-        by_words = dict(lexical)
-        top_words: list[int] = [chunk for chunk, _ in lexical[: self._settings.text_k]]
+    def _candidates(self, view: VaultView[S], words: Words, gathered: _Gathered, arm: Arm) -> list[Candidate[S]]:
+        meaning = gathered.meaning
+        about: About = gathered.about or NOTHING
+        by_words = dict(gathered.lexical) | dict(about.bm25)
+        top_words: list[int] = [chunk for chunk, _ in gathered.lexical[: self._settings.text_k]]
         near: list[int] = [chunk for chunk, _ in meaning.ranked]
-        wanted = list(dict.fromkeys((*near, *top_words, *gathered.own)))
+        wanted = list(dict.fromkeys((*near, *top_words, *about.chunks)))
         passages = view.passages(wanted)
-        cosines = self._cosines(view, meaning, wanted)
+        cosines = self._cosines(view, meaning, wanted, about.cosines)
         mean, deviation = view.centring().spread(meaning.question) if meaning.question is not None else (0.0, 1.0)
         evidence = {
             chunk: Evidence(
@@ -193,37 +187,27 @@ class Retriever:
             )
             for chunk, passage in passages.items()
         }
-        parts = self._parts(evidence, near, top_words, arm)
+        ranks = _ranks(near, top_words, [chunk for chunk in about.chunks if chunk in evidence], evidence)
+        parts = score_parts(evidence, *ranks, self._settings.fusion if arm == "hybrid" else arm)
+        found = {chunk: _found_by(is_near=chunk in near, is_worded=chunk in top_words) for chunk in passages}
         return [
-            _Candidate(
+            Candidate(
                 passage,
                 parts[chunk],
                 evidence[chunk],
                 cosines.get(chunk, mean) - mean,
-                _provenance(chunk, near, top_words),
+                found[chunk] or _looked_at(passage, evidence[chunk], about),
             )
             for chunk, passage in passages.items()
         ]
 
-    def _parts(
-        self, evidence: Mapping[int, Evidence], near: Sequence[int], top_words: Sequence[int], arm: Arm
-    ) -> dict[int, Mapping[str, float]]:
-        """Give the parts of each candidate's score, by the configured fusion or the one arm that was asked for."""
-        if arm == "vector":
-            return {chunk: {"vector": -np.inf if known.z is None else known.z} for chunk, known in evidence.items()}
-        if arm == "text":
-            return {chunk: {"bm25": known.bm25} for chunk, known in evidence.items()}
-        if self._settings.fusion == "rrf":
-            ranked = reciprocal_rank_fusion({"vector": near, "bm25": top_words})
-            return {chunk: ranked.get(chunk, {}) for chunk in evidence}
-        words = confidence(max((known.coverage for known in evidence.values()), default=0.0))
-        return {chunk: blend(known, words) for chunk, known in evidence.items()}
-
     @staticmethod
-    def _cosines(view: VaultView[S], meaning: _Meaning, wanted: Sequence[int]) -> dict[int, float]:
+    def _cosines(
+        view: VaultView[S], meaning: _Meaning, wanted: Sequence[int], known: Mapping[int, float]
+    ) -> dict[int, float]:
         if meaning.question is None:
             return {}
-        cosines = dict(meaning.ranked)
+        cosines = dict(meaning.ranked) | dict(known)
         missing = [chunk for chunk in wanted if chunk not in cosines]
         for chunk, vector in view.centred_vectors(missing).items():
             cosines[chunk] = float(np.dot(vector, meaning.question))
@@ -237,27 +221,23 @@ _OTHER_SPACE = (
 )
 
 
-def _provenance(chunk: int, near: Sequence[int], top_words: Sequence[int]) -> Provenance:
-    if chunk in near:
-        return "both" if chunk in top_words else "vector"
-    return "text"
+def _found_by(*, is_near: bool, is_worded: bool) -> Provenance | None:
+    if is_near:
+        return "both" if is_worded else "vector"
+    return "text" if is_worded else None
 
 
-def _hit(candidate: _Candidate[S]) -> Hit[S]:
-    passage = candidate.passage
-    return Hit(
-        chunk_id=passage.chunk,
-        path=passage.path,
-        title=passage.title,
-        heading_path=passage.heading_path,
-        block=passage.block,
-        body=passage.body,
-        line_start=passage.line_start,
-        line_end=passage.line_end,
-        tokens=passage.tokens,
-        language=passage.language,
-        sensitivity=passage.sensitivity,
-        score=candidate.score,
-        provenance=candidate.provenance,
-        trace=dict(candidate.parts),
-    )
+def _ranks(
+    near: Sequence[int], worded: Sequence[int], around: Sequence[int], evidence: Mapping[int, Evidence]
+) -> tuple[list[int], list[int]]:
+    """Rank what is around the note in question behind what the arms found in the whole vault."""
+    with_vector = sorted((c for c in around if evidence[c].z is not None), key=lambda c: -(evidence[c].z or 0.0))
+    with_words = sorted((c for c in around if evidence[c].bm25 > 0), key=lambda c: -evidence[c].bm25)
+    return list(dict.fromkeys((*near, *with_vector))), list(dict.fromkeys((*worded, *with_words)))
+
+
+def _looked_at(passage: Passage[S], evidence: Evidence, about: About) -> Provenance:
+    """Tell why a passage takes part that neither arm found: it is of the note in question, or a link led there."""
+    if passage.path != about.path:
+        return "expanded"
+    return _found_by(is_near=evidence.z is not None, is_worded=evidence.bm25 > 0) or "text"
