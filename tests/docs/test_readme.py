@@ -62,8 +62,8 @@ def test_every_exit_code_has_a_row() -> None:
 
 def test_every_route_has_a_row_and_every_row_is_a_route() -> None:
     app = make_http(_NoHouse(), server=ServerSettings(), ceiling=Sensitivity.OPEN, token=None)
-    routes = {(method, route.path) for route in flat(app.routes) for method in route.methods - {"HEAD"}}
-    rows = re.findall(r"`(GET|POST) (/[a-z/.]*)", README)
+    routes = {(method, route.path_format) for route in flat(app.routes) for method in route.methods - {"HEAD"}}
+    rows = re.findall(r"`(GET|POST) (/[a-z/.{}]*)", README)
     assert set(rows) | {("GET", "/")} == routes
 
 

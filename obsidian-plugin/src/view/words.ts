@@ -1,0 +1,22 @@
+// Sentences and names that several parts of the pane say in the same way.
+import type { Place } from "../citations";
+
+/** Where in its note a passage stands, such as "Costs › Rent". */
+export function trailOf({ heading_path, heading }: Pick<Place, "heading_path" | "heading">): string {
+  return heading_path.length > 0 ? heading_path.join(" › ") : (heading ?? "");
+}
+
+/** What a note is called: its file's name. */
+export function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1).replace(/\.md$/i, "");
+}
+
+/** A number with its noun: "1 passage", "3 passages". */
+export function count(n: number, noun: string): string {
+  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+}
+
+/** Who words the answers, as a reader would say it. */
+export function generatorOf(generator: string): string {
+  return generator === "extractive" ? "quotes, without a model" : generator.slice(generator.indexOf("/") + 1);
+}
