@@ -19,7 +19,7 @@ const SHARED = [
 
 /**
  * Names of our own, which are one letter in the bundle: an eighth of it. Left alone is what stands in a shared place, in
- * JavaScript's or the browser's own types, or in a string.
+ * JavaScript's or the browser's own types, or in a string, or is written large, as names of HTTP headers are.
  */
 async function ownNames() {
   const files = (await readdir(new URL("src/", plugin), { recursive: true })).filter((name) => name.endsWith(".ts"));
@@ -29,9 +29,10 @@ async function ownNames() {
   );
   const shared = await textOf([...SHARED, ...library.map((name) => `node_modules/typescript/lib/${name}`)]);
   const taken = new Set([...shared.matchAll(/\w+/g), ...source.matchAll(/(?<=["'`])[\w-]+(?=["'`])/g)].map(String));
-  const used = [...source.matchAll(/(?<=\.)\w{3,}/g), ...source.matchAll(/(?<=\bprivate (?:\w+ )*)\w{3,}/g)].map(
-    String,
-  );
+  const used = [
+    ...source.matchAll(/(?<=\.)[a-z]\w{2,}/g),
+    ...source.matchAll(/(?<=\bprivate (?:\w+ )*)[a-z]\w{2,}/g),
+  ].map(String);
   return [...new Set(used)].filter((name) => !taken.has(name));
 }
 

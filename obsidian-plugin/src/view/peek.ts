@@ -1,7 +1,7 @@
 // The passage behind a citation, shown at once where Obsidian's page preview takes a moment. Words only, no markup.
 import type { Target } from "./links";
 import { add, div, Later, words } from "./parts";
-import { trailOf } from "./words";
+import { bodyOf, trailOf } from "./words";
 
 /** How long a pointer may be on its way from a link into the peek, in milliseconds. */
 const GRACE = 200;
@@ -58,7 +58,7 @@ export class Peek {
     this.peekEl.empty();
     const [title, trail, quote] =
       target.kind === "place"
-        ? [target.place.title, trailOf(target.place), target.place.quote]
+        ? [target.place.title, trailOf(target.place), bodyOf(target.place.quote)]
         : [target.page.title, target.page.url, target.page.snippet];
     words(this.peekEl, "div", "title", title);
     words(this.peekEl, "div", "trail", trail);

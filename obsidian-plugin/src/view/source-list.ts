@@ -5,7 +5,7 @@ import type { Source } from "../wire";
 import type { Links, Target } from "./links";
 import { add, div, icon, words } from "./parts";
 import { drawPassage } from "./passage";
-import { count, nameOf, trailOf } from "./words";
+import { bodyOf, count, nameOf, trailOf } from "./words";
 
 export class SourceList {
   private readonly sourcesEl: HTMLElement;
@@ -73,7 +73,7 @@ export class SourceList {
       n,
       title: place.title,
       trail: trailOf(place),
-      quote: place.quote,
+      quote: bodyOf(place.quote),
       label,
       labelId: this.labelId(n),
     };

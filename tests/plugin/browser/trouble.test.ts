@@ -9,7 +9,7 @@ import { Gate } from "../bench/model-server";
 import { Pane, tokens } from "../bench/pane";
 import { until } from "../bench/until";
 
-const bench = useBench({ VAULTASK_MODELS__TIMEOUT_SECONDS: "2" });
+const bench = useBench({ VAULTASK_MODELS__TIMEOUT_SECONDS: "8" });
 const REPLY = tokens("The plot gave 31 kg [1].");
 
 async function openPane(settings: Record<string, unknown> = {}) {
