@@ -109,7 +109,8 @@ export class Obsidian {
     await this.context.exposeBinding("benchBridge", (_, call: BridgeCall) => this.bridge(call));
     await this.context.route("**", async (route) => {
       const url = new URL(route.request().url());
-      if (url.origin === ORIGIN && url.pathname === "/") return route.fulfill({ contentType: "text/html", body: page });
+      if (url.origin === ORIGIN && url.pathname === "/app.html")
+        return route.fulfill({ contentType: "text/html", body: page });
       if (url.hostname === "127.0.0.1") return route.continue();
       this.foreign.push(url.href);
       return route.abort();
@@ -127,7 +128,7 @@ export class Obsidian {
 
   /** Load the page, the app and the plugin; again, it is the app started anew on the same device. */
   async start(): Promise<void> {
-    await this.page.goto(`${ORIGIN}/`);
+    await this.page.goto(`${ORIGIN}/app.html`);
     const { vault, theme = "light", phone = false } = this.how;
     const start = { files: storedFiles(vault), theme, phone, data: this.data };
     await this.page.evaluate(

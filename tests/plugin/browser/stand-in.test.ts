@@ -8,7 +8,7 @@ const bench = useBench();
 
 /** A small plugin of the given body, built as a real one is. */
 function plugin(body: string): PluginFiles {
-  const code = `import * as o from "obsidian";\nimport { Plugin, ItemView, MarkdownRenderer } from "obsidian";\n${body}`;
+  const code = `import { Plugin, ItemView, MarkdownRenderer, requestUrl } from "obsidian";\n${body}`;
   const made = buildSync({
     stdin: { contents: code, loader: "ts" },
     write: false,
@@ -109,8 +109,8 @@ test("the app's own request reaches what the page's own, blocked by the platform
   const app = await open(
     view(`(window as any).tell = async (url: string) => ({
       page: await fetch(url).then((answer) => answer.status, (error) => error.name),
-      app: (await o.requestUrl({ url, throw: false })).status,
-      refused: await o.requestUrl(url + "?").then(() => "answered", (error) => error.status),
+      app: (await requestUrl({ url, throw: false })).status,
+      refused: await requestUrl(url + "?").then(() => "answered", (error) => error.status),
     });`),
   );
   const ask = () =>

@@ -8,6 +8,7 @@ const ASKED_BY_THE_LANGUAGE = new Set([
   "$$typeof",
   "asymmetricMatch",
   "nodeType",
+  "__esModule",
 ]);
 
 /** Wrap a value so that reading a name it lacks throws with that name. */
