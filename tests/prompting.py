@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from vault_ask.answering.context import Context, Excerpt
 from vault_ask.answering.conversation import Conversation, Turn
-from vault_ask.answering.evidence import Prompt, VaultOnly, WebPage, WithWeb
+from vault_ask.answering.evidence import Prompt, Selection, VaultOnly, WebPage, WithWeb
 from vault_ask.retrieval.hits import Hit
 from vault_ask.scope import OpenScope, Sensitivity
 
@@ -19,12 +19,14 @@ def prompt_of(
     idf: Mapping[str, float] | None = None,
     answer_in: str | None = None,
     is_broad: bool = False,
+    selection: str | None = None,
 ) -> Prompt:
     """A prompt of these excerpts, with the numbers they have, and of web pages if there are any."""
     context = Context[OpenScope](tuple(_hit(excerpt) for excerpt in excerpts))
     context.__dict__["excerpts"] = excerpts
     talk = Conversation[OpenScope](tuple(history))
-    evidence = WithWeb(context, talk, tuple(pages)) if pages else VaultOnly(context, talk)
+    selected = None if selection is None else Selection(selection, OpenScope(web_allowed=True))
+    evidence = WithWeb(context, talk, tuple(pages), selected) if pages else VaultOnly(context, talk, selected)
     return Prompt(
         question=question,
         language=language,

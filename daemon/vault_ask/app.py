@@ -32,7 +32,7 @@ from vault_ask.ingest.keeper import Keeper
 from vault_ask.ingest.progress import Snapshot
 from vault_ask.ingest.status import Running, Work, describe, index_event, versions
 from vault_ask.ingest.workshop import Tools
-from vault_ask.news import News, told
+from vault_ask.news import Editions, News, told
 from vault_ask.notes.language import LanguageDetector
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.providers.embedded import EmbeddedEmbedder
@@ -391,11 +391,9 @@ class Daemon(Library):
         super().__init__(settings, embedder)
         self._tools = make_tools(settings, embedder)
         self._keeper = Keeper(self.files, self._tools, changed=self._publish)
-        self._bulletins = {
-            (ceiling, seen): Bulletin(partial(self._news, ceiling, seen))
-            for ceiling in Sensitivity
-            for seen in Sensitivity
-        }
+        pairs = [(ceiling, seen) for ceiling in Sensitivity for seen in Sensitivity]
+        self._editions = {pair: Editions() for pair in pairs}
+        self._bulletins = {pair: Bulletin(partial(self._news, *pair)) for pair in pairs}
         self._looked = -OFFER_SECONDS
         self._found_models: tuple[str, ...] = ()
 
@@ -442,7 +440,8 @@ class Daemon(Library):
 
         Also the notes of a scope that changed since the first of these.
         """
-        return told(self._bulletins[ceiling, notes.ceiling].follow())
+        kind = ceiling, notes.ceiling
+        return told(self._bulletins[kind].follow(), self._editions[kind])
 
     def _publish(self) -> None:
         for bulletin in self._bulletins.values():
@@ -455,7 +454,8 @@ class Daemon(Library):
         keeper = self._keeper
         work = Work(source=self._source_state(), progress=keeper.progress, caught_up=keeper.caught_up)
         with self._suspecting():
-            return News(index_event(self.index, work, ceiling), versions(self.index, seen))
+            notes = self._editions[ceiling, seen].take(versions(self.index, seen))
+            return News(index_event(self.index, work, ceiling), notes)
 
     def _source_state(self) -> SourceState:
         state, trouble = self._tools.source.state(), self._keeper.trouble

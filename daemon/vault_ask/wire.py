@@ -35,6 +35,12 @@ class AskRequest(Message):
         description="Vault path of the note the question is about: its passages come first, then those of the notes "
         "it links with, then the rest of the vault.",
     )
+    selection: str | None = Field(
+        default=None,
+        max_length=8_000,
+        description="Words of that note which the question is about. They reach a model, and never the web; where the "
+        "note takes no part they are refused.",
+    )
     k: int | None = Field(
         default=None, ge=1, le=50, description="The most passages the answer may rest on; by default as configured."
     )

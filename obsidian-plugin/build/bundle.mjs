@@ -85,7 +85,7 @@ await mkdir(dist, { recursive: true });
 const { code } = await minify(required(await bundled()), {
   ecma: 2022,
   toplevel: true,
-  compress: { ecma: 2022, passes: 4, keep_fargs: false, unsafe_arrows: true },
+  compress: { ecma: 2022, passes: 4, keep_fargs: false, hoist_funs: true, unsafe_arrows: true },
 });
 await writeFile(new URL("main.js", dist), code);
 await copyFile(new URL("manifest.json", root), new URL("manifest.json", dist));

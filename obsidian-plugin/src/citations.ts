@@ -105,7 +105,7 @@ export function answerWithLinks(
 /** A link to a place: a wikilink, or a Markdown link where a wikilink cannot hold the note's name. */
 function linkTo(place: Source, label: string, isInTable: boolean): string {
   if (isLinkable(place.path)) {
-    const alias = label.replace(/[|[\]<>`\s]+/g, " ").trim();
+    const alias = label.replace(/(?:[|[\]<>`\s]|%%)+/g, " ").trim();
     return `[[${linktext(place)}${isInTable ? "\\" : ""}|${alias}]]`;
   }
   const target = [encodePath(place.path), ...subpath(place, []).split("#").slice(1).map(encodePart)];

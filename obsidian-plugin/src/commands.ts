@@ -106,7 +106,7 @@ function addDeskCommands(plugin: Plugin, desk: Desk): void {
       new Notice(`Personal notes ${on ? "take part" : "stay out"} from the next question on.`);
     },
   });
-  plugin.addCommand({ id: "index-status", name: "Re-index status", callback: () => tellStatus(desk) });
+  plugin.addCommand({ id: "index-status", name: "Show index status", callback: () => tellStatus(desk) });
 }
 
 /** Add a command that is offered where there is something to do it with. */

@@ -131,7 +131,8 @@ export function historyFor(conversation: Conversation): HistoryTurn[] {
 function exchange(turn: Turn): HistoryTurn[] {
   const answer = turn.text || (turn.web?.text ?? "");
   if (!["done", "stopped"].includes(turn.state) || answer.trim() === "") return [];
-  const personal = turn.personalIncluded !== false;
+  // Words that were typed while the switch was on were meant for no web, whatever the answer was made of.
+  const personal = turn.personal || turn.personalIncluded !== false;
   return [
     { role: "user", text: shorten(turn.question), personal },
     { role: "assistant", text: shorten(answer), personal },

@@ -11,22 +11,32 @@ import type { Desk } from "./view/desk";
 
 /** Where the switch was left in this vault on this device. */
 const PERSONAL = "vault-ask-personal";
+/** The address that is in use on this device. */
+const ADDRESS = "vault-ask-address";
 
 export default class VaultAskPlugin extends Plugin implements Desk {
   override settings: Settings = DEFAULTS;
   readonly history = new History(drawerOf(this.app));
   readonly places = new Places(this.app, () => this.settings.openIn);
   readonly daemon = new Daemon(transport, () => ({
-    address: this.settings.address,
+    address: this.address,
     token: tokenOf(this.app, this.settings.tokenSecret),
   }));
 
   override async onload(): Promise<void> {
     this.settings = readSettings(await this.loadData());
+    if (this.keptAddress === null) this.useAddress();
     this.registerView(VIEW_TYPE, (leaf) => new AskView(leaf, this));
     this.registerHoverLinkSource(HOVER_SOURCE, { display: this.manifest.name, defaultMod: false });
     addWaysIn(this, this);
-    this.addSettingTab(new AskSettingTab(this.app, this, this, (settings) => this.save(settings)));
+    this.addSettingTab(
+      new AskSettingTab(this.app, this, this, {
+        save: (settings) => this.save(settings),
+        useAddress: () => {
+          this.useAddress();
+        },
+      }),
+    );
   }
 
   override onunload(): void {
@@ -37,6 +47,24 @@ export default class VaultAskPlugin extends Plugin implements Desk {
   override async onExternalSettingsChange(): Promise<void> {
     this.settings = readSettings(await this.loadData());
     this.tellViews();
+  }
+
+  /**
+   * An address that is half typed, or that came with synced settings, is not used before the settings were looked at
+   * here: the token and the open note's path would go to whoever answers there.
+   */
+  useAddress(): void {
+    this.app.saveLocalStorage(ADDRESS, this.settings.address);
+    this.tellViews();
+  }
+
+  private get address(): string {
+    return this.keptAddress ?? this.settings.address;
+  }
+
+  private get keptAddress(): string | null {
+    const kept: unknown = this.app.loadLocalStorage(ADDRESS);
+    return typeof kept === "string" ? kept : null;
   }
 
   personal(): boolean {

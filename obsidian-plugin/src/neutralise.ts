@@ -14,14 +14,16 @@ const JOINER = "\u2060";
 /** Languages that are coloured, and that no plugin is known to run or to draw. */
 const PLAIN_LANGUAGES = new Set(
   (
-    "bash c cpp cs csharp css dart diff docker dockerfile elixir go graphql haskell html http ini java " +
-    "javascript js json jsx julia kotlin lua makefile markdown md nginx nix perl php plaintext powershell py " +
-    "python r ruby rust scala scss sh shell sql swift tex text toml ts tsx txt typescript xml yaml yml zig"
+    "bash c cpp cs css diff docker go http ini java javascript js json jsx kotlin lua markdown md perl php " +
+    "powershell py python r ruby rust scss sh shell sql swift tex text toml ts tsx txt typescript xml yaml yml"
   ).split(" "),
 );
 
 /** What stands before the text of a line: quotes and list items, in any order. */
 const CONTAINERS = String.raw`(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])))*[ \t]*`;
+
+/** Where Dataview or Meta Bind would find code to run that begins a line: "= ..", "$= ..", "VIEW[..]". */
+const LIVE_LINE = new RegExp(String.raw`^${CONTAINERS}(?=\$=|=(?!=)|[A-Z][A-Za-z_]{1,40}\[)`, "gm");
 
 /**
  * Signs that are parted behind the first of them. Each looks a bounded way, or to the next such sign: no text is slow.
@@ -40,7 +42,8 @@ const PARTED: readonly RegExp[] = [
   /\\(?=(?:href|url|style|class|cssId|data|html|require|bbox|unicode|mmlToken|toggle|mathtip|texttip|csname)(?![a-z]))/gi,
   // A citation that would be the box of a task.
   new RegExp(String.raw`^(?=[ \t]*[\d>*+-])${CONTAINERS}\[(?=\d{1,3}\][ \t])`, "gm"),
-  // Inline code that Dataview or Meta Bind would run: "= ..", "$= ..", "VIEW[..]".
+  LIVE_LINE, // the first line of a code block
+  // The same in inline code.
   /`[ \t]*(?:\n[ \t>]*)?(?=\$?=|[A-Z][A-Za-z_]{1,40}\[)/g,
 ];
 
@@ -62,21 +65,24 @@ export function neutralise(markdown: string): string {
 
 /**
  * The same for text that is written into a note, where nobody takes the joiners out of code again: a code block stays
- * as it is but for a language that would run, and inline code but for what would. `change` is given the words that are
+ * as it is but for what would run, and so does inline code. `change` is given the words that are
  * not code.
  */
 export function neutraliseForNote(markdown: string, change: (words: string, isInTable: boolean) => string): string {
   const blocks = blocksOf(oneLineEnd(markdown)).map((block) => {
-    if (isCodeBlock(block)) return partFences(block).replace(/<(?=%)/g, `<${JOINER}`);
+    if (isCodeBlock(block))
+      return partFences(block)
+        .replace(/<(?=%)/g, `<${JOINER}`)
+        .replace(LIVE_LINE, `$&${JOINER}`);
     const isInTable = hasTable(block);
     return changeWords(part(block), (words) => change(words, isInTable));
   });
   return blocks.join("");
 }
 
-/** A carriage return ends a line in Markdown, too. */
+/** A carriage return ends a line in Markdown, too; what ends one for regular expressions alone is a blank. */
 function oneLineEnd(markdown: string): string {
-  return markdown.replace(/\r\n?/g, "\n");
+  return markdown.replace(/\r\n?/g, "\n").replace(/[\u2028\u2029]/g, " ");
 }
 
 function part(markdown: string): string {

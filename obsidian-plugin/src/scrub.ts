@@ -27,7 +27,8 @@ export function scrub(root: HTMLElement): void {
 
 function scrubElement(el: Element): void {
   const tag = el.tagName.toLowerCase();
-  if (DROPPED.test(tag)) el.remove();
+  // A button of another plugin's may run the code it stands in.
+  if (DROPPED.test(tag) || (tag === "button" && !el.classList.contains("copy-code-button"))) el.remove();
   else if (!TAGS.test(tag)) el.replaceWith(el.getAttribute("alt") ?? "", ...el.childNodes);
   else scrubAttributes(el, tag);
 }

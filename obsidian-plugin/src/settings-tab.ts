@@ -16,7 +16,7 @@ export class AskSettingTab extends PluginSettingTab {
     app: App,
     plugin: Plugin,
     private readonly desk: Desk,
-    private readonly save: (settings: Settings) => Promise<void>,
+    private readonly keeper: { save(settings: Settings): Promise<void>; useAddress(): void },
   ) {
     super(app, plugin);
   }
@@ -36,7 +36,12 @@ export class AskSettingTab extends PluginSettingTab {
 
   override async setControlValue(key: string, value: unknown): Promise<void> {
     const typed = key !== "sources" ? value : value === "" ? null : Number(value);
-    await this.save(readSettings({ ...this.desk.settings, [key]: typed }));
+    await this.keeper.save(readSettings({ ...this.desk.settings, [key]: typed }));
+  }
+
+  override hide(): void {
+    super.hide();
+    this.keeper.useAddress();
   }
 
   private token(): SettingDefinition<Key> {
@@ -56,7 +61,7 @@ export class AskSettingTab extends PluginSettingTab {
   private test(): SettingDefinition<Key> {
     return {
       name: "Connection",
-      desc: "Ask the daemon who it is.",
+      desc: "Check the address and the token.",
       render: (setting) => {
         setting.addButton((button) => button.setButtonText("Test connection").onClick(() => this.testInto(setting)));
       },
@@ -64,6 +69,7 @@ export class AskSettingTab extends PluginSettingTab {
   }
 
   private async testInto(setting: Setting): Promise<void> {
+    this.keeper.useAddress();
     setting.setErrorMessage(null).setDesc("Asking…");
     const found = await lookAt(this.desk.daemon);
     if ("wrong" in found) setting.setErrorMessage(found.wrong).setDesc("");
@@ -73,7 +79,7 @@ export class AskSettingTab extends PluginSettingTab {
 
 const ADDRESS: SettingDefinition<Key> = {
   name: "Address",
-  desc: "Where your daemon listens, and all that this plugin talks to.",
+  desc: "Where your daemon listens. The plugin talks to nothing else.",
   control: {
     type: "text",
     key: "address",
@@ -86,8 +92,8 @@ const ADDRESS: SettingDefinition<Key> = {
 };
 
 const PERSONAL: SettingDefinition<Key> = {
-  name: "Include personal notes at first",
-  desc: "Where the switch stands until you move it. Then it stays as you left it in each vault.",
+  name: "Include personal notes by default",
+  desc: "Where the switch starts. It stays as you leave it in each vault on this device.",
   control: { type: "toggle", key: "personalByDefault" },
 };
 
@@ -115,7 +121,7 @@ const SOURCES: SettingDefinition<Key> = {
 
 const OPEN_IN: SettingDefinition<Key> = {
   name: "Open citations in",
-  desc: "Ctrl or Cmd and a middle click always open a new tab.",
+  desc: "Ctrl, Cmd or a middle click always opens a new tab.",
   control: {
     type: "dropdown",
     key: "openIn",
@@ -127,8 +133,8 @@ const OPEN_IN: SettingDefinition<Key> = {
 async function lookAt(daemon: Daemon): Promise<{ said: string } | { wrong: string }> {
   try {
     const { version, vault, notes, generation, personal_allowed } = await daemon.status();
-    const found = `Found vault-ask ${version} with ${count(notes, "note")} of ${vault.name}, answering by `;
-    const never = personal_allowed ? "" : " It never includes personal notes here.";
+    const found = `Connected to vault-ask ${version}: ${count(notes, "note")} in ${vault.name}, answers by `;
+    const never = personal_allowed ? "" : " It never includes personal notes.";
     return { said: `${found}${generatorOf(generation.generator)}.${never}` };
   } catch (error) {
     if (error instanceof DaemonError) return { wrong: error.message };

@@ -49,7 +49,9 @@ export function readSettings(stored: unknown): Settings {
 /** Give the address as requests use it, or a sentence that says what is wrong with it. */
 export function checkAddress(typed: string): { address: string } | { wrong: string } {
   const url = parse(typed.trim());
-  if (url === null) return { wrong: "Enter the daemon's address, such as http://nas:8765." };
+  // Browsers take a blank in a name for %20, and a scheme that is mistyped for a name.
+  if (url === null || /[%\s]|^https?$/.test(url.hostname))
+    return { wrong: "Enter the daemon's address, such as http://nas:8765." };
   const wrong = whatIsWrong(url);
   // Who copies it from the browser copies the page's path too.
   return wrong === null ? { address: url.origin + url.pathname.replace(/(?:\/(?:chat)?)+$/, "") } : { wrong };
@@ -59,14 +61,14 @@ export function checkAddress(typed: string): { address: string } | { wrong: stri
 export function checkLanguage(typed: string): string | null {
   const tag = typed.trim();
   if (tag === "" || (tag.length <= LONGEST_LANGUAGE && LANGUAGE.test(tag))) return null;
-  return "Enter a language tag such as en or pt-BR, or nothing for the question's own.";
+  return "Enter a tag such as en or pt-BR, or nothing for the question's own language.";
 }
 
 /** A sentence that says what is wrong with a number of sources (1 to 50, empty allowed), or null. */
 export function checkSources(typed: string): string | null {
   const text = typed.trim();
   if (text === "" || (/^[0-9]{1,2}$/.test(text) && Number(text) >= 1 && Number(text) <= MOST_SOURCES)) return null;
-  return `Enter a number from 1 to ${MOST_SOURCES}, or nothing for as many as the daemon gives.`;
+  return `Enter a number from 1 to ${MOST_SOURCES}, or nothing for the daemon's choice.`;
 }
 
 /** Read an address that may lack its `http://`, or the brackets of an IPv6 address. */
@@ -80,10 +82,9 @@ function parse(text: string): URL | null {
 }
 
 function whatIsWrong({ protocol, username, password, search, hash, hostname }: URL): string | null {
-  if (protocol !== "http:" && protocol !== "https:") return "Enter an address that begins with http:// or https://.";
-  if (username + password !== "")
-    return "An address is no place for a name or password. Enter the token below instead.";
-  if (search + hash !== "") return "Enter the address alone, without anything from ? or # on.";
+  if (protocol !== "http:" && protocol !== "https:") return "An address begins with http:// or https://.";
+  if (username + password !== "") return "No name or password belongs here. Choose the token below.";
+  if (search + hash !== "") return "Enter the address alone, up to ? or #.";
   if (hostname !== "0.0.0.0" && hostname !== "[::]") return null;
-  return "Nobody reaches a daemon at this address. Enter the name or address of its machine.";
+  return "Enter the name or address of the daemon's machine.";
 }

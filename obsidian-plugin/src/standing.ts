@@ -19,7 +19,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const BY_WORDS = "Until then what is new is found by its words alone.";
+const BY_WORDS = "Until then they are found by words alone.";
 const SO_FAR = "Answers come from what is indexed so far.";
 
 interface Known {
@@ -48,7 +48,7 @@ function ofTrouble({ kind, message }: DaemonError): Standing {
     case "unreachable":
       return at("bad", "The daemon cannot be reached", message);
     case "token":
-      return at("bad", "The token is refused", `${message} It is entered in the plugin's settings.`);
+      return at("bad", "The token is missing or wrong", message);
     case "not_ours":
       return at("bad", "No vault-ask answers there", message);
     case "refused":
@@ -59,14 +59,15 @@ function ofTrouble({ kind, message }: DaemonError): Standing {
 }
 
 /** What is going on in the index; null while nothing is. */
-function ofWork({ progress, message }: IndexEvent): Standing | null {
+function ofWork({ progress, message, mode }: IndexEvent): Standing | null {
   const { phase, done, total, seconds_left } = progress;
   const left = seconds_left === null ? "" : ` About ${duration(seconds_left * SECOND)} left.`;
   const busy = (title: string, detail: string) => {
     const of = total > 0 ? `: ${count(done)} of ${count(total)}` : "";
     return at("busy", title + of, detail + left, total > 0 ? Math.min(1, done / total) : null);
   };
-  switch (phase) {
+  // A vault that went away while nothing was to be done leaves the work idle.
+  switch (phase === "idle" && mode === "waiting" ? mode : phase) {
     case "idle":
       return null;
     case "listing":
@@ -74,7 +75,7 @@ function ofWork({ progress, message }: IndexEvent): Standing | null {
     case "indexing":
       return busy("Indexing notes", SO_FAR);
     case "rebuilding":
-      return busy("Rebuilding the index", "Answers come from the one before meanwhile.");
+      return busy("Rebuilding the index", "Answers come from the old one.");
     case "embedding":
       return busy("Learning what passages mean", BY_WORDS);
     case "waiting":
@@ -89,13 +90,13 @@ function ofEmbedder({ embedding }: StatusResponse): Standing | null {
   const { rebuild_needed, ready, waiting, last_error, next_try_seconds } = embedding;
   if (rebuild_needed !== null) return at("warning", "The index must be rebuilt", rebuild_needed);
   if (ready || (waiting === 0 && last_error === null)) return null;
-  const again = next_try_seconds === null ? "" : ` It is tried again in ${duration(next_try_seconds * SECOND)}.`;
+  const again = next_try_seconds === null ? "" : ` Next try in ${duration(next_try_seconds * SECOND)}.`;
   return at("warning", "The embedding model is away", `${last_error ?? "It does not answer."}${again} ${BY_WORDS}`);
 }
 
 function ofWaiting({ freshness, waiting }: IndexEvent): Standing | null {
   if (freshness.waiting > 0) {
-    const detail = "The version before the newest is searched until then.";
+    const detail = "The version before is searched until then.";
     return at("busy", `Waiting for the rest of ${notesOf(freshness.waiting)}`, detail);
   }
   if (waiting === 0) return null;
@@ -103,7 +104,7 @@ function ofWaiting({ freshness, waiting }: IndexEvent): Standing | null {
 }
 
 function ofReady({ notes }: IndexEvent, status: StatusResponse | null): Standing {
-  if (notes === 0) return at("warning", "No notes", "The index is empty. Which vault is the daemon configured for?");
+  if (notes === 0) return at("warning", "No notes", "The index is empty. Which vault is the daemon given?");
   return at("good", `Ready: ${notesOf(notes)}`, status === null ? "" : whoWords(status));
 }
 
@@ -112,7 +113,7 @@ function whoWords({ generation: { generator, local, offered } }: StatusResponse)
     const model = offered[0] === undefined ? "" : `, such as ${offered[0]} on its machine`;
     return `Answers are quotes from notes until a model is configured in the daemon${model}.`;
   }
-  const where = local ? "on the owner's own machines" : "elsewhere: what it reads leaves the owner's machines";
+  const where = local ? "on your own machines" : "elsewhere: what it reads leaves your machines";
   return `Answers are worded by ${generator}, ${where}.`;
 }
 
@@ -128,8 +129,8 @@ export function freshnessOf(
   includePersonal: boolean,
 ): { fresh: boolean; text: string } {
   if (note === null) {
-    const why = includePersonal ? "it is not in the index" : "it is personal, or not in the index";
-    return { fresh: false, text: `This note takes no part: ${why}` };
+    const why = includePersonal ? "not in the index" : "personal, or not in the index";
+    return { fresh: false, text: `Not included: ${why}` };
   }
   const { state, indexed_at, modified_at } = note.index;
   if (state === "incomplete") return { fresh: false, text: "Waiting: the newest version has not arrived whole" };

@@ -21,6 +21,9 @@ export class DaemonError extends Error {
   }
 }
 
+const WRONG_TOKEN = "The daemon wants its VAULTASK_API_TOKEN. Choose it in the plugin's settings.";
+const NO_TOKEN =
+  "The daemon has no token yet. Start it with VAULTASK_API_TOKEN set, and choose that in the plugin's settings.";
 const LOOPBACK = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|\/|$)/i;
 
 export function unreachable(address: string): DaemonError {
@@ -57,11 +60,9 @@ export function refusal(address: string, status: number, text: string): DaemonEr
   const told = readJson(text);
   const ours = fits(told, "code message") ? (told as { code: string; message: string }) : null;
   const code = ours?.code ?? `http_${status}`;
-  if (status === 401 || status === 429) {
-    const message = ours?.message ?? `${address} wants another login than vault-ask's. Check the address.`;
-    return new DaemonError("token", code, message, status === 429);
-  }
+  if (status === 401) return new DaemonError("token", code, WRONG_TOKEN, false);
+  if (code === "foreign_origin") return new DaemonError("token", code, NO_TOKEN, false);
   // An unknown path is told in our words too, by a daemon that is older than this plugin.
   if (!ours || (status === 404 && code !== "no_such_note")) return notOurs(address, code);
-  return new DaemonError("refused", code, ours.message, status >= 500);
+  return new DaemonError(status === 429 ? "token" : "refused", code, ours.message, status === 429 || status >= 500);
 }

@@ -41,6 +41,10 @@ export interface AskRequest {
    */
   note?: string | null;
   /**
+   * Words of that note which the question is about. They reach a model, and never the web; where the note takes no part they are refused.
+   */
+  selection?: string | null;
+  /**
    * The most passages the answer may rest on; by default as configured.
    */
   k?: number | null;

@@ -14,7 +14,7 @@ from vault_ask.answering.asked import Wishes
 from vault_ask.answering.conversation import Turn
 from vault_ask.answering.reading import Lines
 from vault_ask.bulletin import Bulletin
-from vault_ask.news import News, told
+from vault_ask.news import Editions, News, told
 from vault_ask.scope import Question, Scope, Sensitivity
 from vault_ask.settings import ServerSettings
 from vault_ask.wire import (
@@ -214,6 +214,7 @@ class ScriptedDoors:
     _gates: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = field(default_factory=list)
     _go: int = 0
     _bulletin: Bulletin[News] = field(init=False)
+    _editions: Editions = field(default_factory=Editions)
 
     def __post_init__(self) -> None:
         self._bulletin = Bulletin(self._present)
@@ -320,7 +321,7 @@ class ScriptedDoors:
             raise self.events_error
         self._count_reader(1, ceiling)
         try:
-            async with aclosing(told(self._bulletin.follow())) as events:
+            async with aclosing(told(self._bulletin.follow(), self._editions)) as events:
                 async for event in events:
                     yield event
         finally:
@@ -332,7 +333,7 @@ class ScriptedDoors:
         with self._changed:
             self.presented += 1
             self._changed.notify_all()
-        return News(event_of(self.state), dict(self.versions))
+        return News(event_of(self.state), self._editions.take(dict(self.versions)))
 
     def _count_reader(self, step: int, *ceiling: Sensitivity) -> None:
         with self._changed:

@@ -13,8 +13,9 @@ import httpx
 import pytest
 
 from adapters.doors import serving
-from fakes import HashEmbedder
+from fakes import HashEmbedder, ScriptedGenerator
 from journeys.houses import House, embedded
+from vault_ask.app import Library
 from vault_ask.scope import Sensitivity
 from waiting import PATIENCE
 
@@ -119,3 +120,45 @@ def test_a_hidden_note_in_question_is_answered_like_one_that_never_was(full: Ser
     assert json.dumps(still(hidden)) == told
     assert "was used. If it is a personal note" in told
     assert asked(full.personal, note, include_personal=True)["sources"][0]["path"] == note
+
+
+WORDS = {"note": "Own/Debt.md", "selection": "canaryselected has cost", "include_personal": True}
+
+
+@pytest.fixture(scope="module")
+def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, ScriptedGenerator]]:
+    model = ScriptedGenerator("As said [1].", name="hosted/large", is_local=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Library, "_generator", lambda *_: model)
+        house = House(tmp_path_factory.mktemp("remote"), OPEN | PERSONAL, embedder=HashEmbedder(dimension=384))
+        for each in served(house):
+            yield each, model
+
+
+def test_a_remote_model_is_sent_nothing_where_selected_words_are_of_a_note_out_of_sight(
+    remote: tuple[Served, ScriptedGenerator],
+) -> None:
+    each, model = remote
+    told = []
+    for client, body in (
+        (each.personal, WORDS),
+        (each.open, WORDS),
+        (each.personal, WORDS | {"include_personal": False}),
+        (each.personal, WORDS | {"note": "Nil.md"}),
+        (each.personal, WORDS | {"note": None}),
+    ):
+        for accept in ("application/json", "text/event-stream"):
+            answer = client.post("/api/ask", json=RENT | body, headers={"Accept": accept})
+            assert answer.status_code == (400 if accept == "application/json" else 200)
+            told.append(answer.text)
+    assert model.prompts == []
+    assert len(set(told)) == 2
+    assert all("bad_request" in one and "The selected words were not used" in one for one in told)
+    assert "canary" not in repr(told)
+
+
+def test_selected_words_of_an_open_note_reach_it(remote: tuple[Served, ScriptedGenerator]) -> None:
+    each, model = remote
+    answer = asked(each.personal, "Boat.md", selection="needs a sail")
+    assert answer["sources"][0]["path"] == "Boat.md"
+    assert [prompt.selection for prompt in model.prompts] == ["needs a sail"]

@@ -1,7 +1,8 @@
 """`/api/events` from a real server: who may follow, what comes when, and what is left when a reader goes."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import anyio
@@ -9,10 +10,12 @@ import httpx
 import pytest
 
 from adapters.doors import ADMIN_KEY, INDEXING, PATIENCE, STATUS, TOKEN, ScriptedDoors, event_of, now_at, serving
+from vault_ask import news
 from vault_ask.adapters import rest
+from vault_ask.adapters.sse import news_stream
 from vault_ask.bulletin import Bulletin
 from vault_ask.errors import SourceUnreachable
-from vault_ask.news import MOST_NAMED, News, notes_event, told
+from vault_ask.news import MOST_NAMED, Edition, Editions, News, notes_event, told
 from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
 from vault_ask.wire import IndexEvent, NotesEvent
 
@@ -124,6 +127,70 @@ async def test_who_leaves_frees_a_place_and_one_too_many_is_told_so(
     await settled(doors, 0)
 
 
+async def test_who_comes_while_others_wait_for_their_first_event_is_counted_too(
+    http: httpx.AsyncClient, doors: ScriptedDoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rest, "MAX_READERS", 3)
+    answers: list[int] = []
+    all_answered, leave = asyncio.Event(), asyncio.Event()
+
+    async def read() -> None:
+        async with http.stream("GET", "/api/events") as stream:
+            answers.append(stream.status_code)
+            if len(answers) == 12:
+                all_answered.set()
+            await leave.wait()
+
+    # What a state is made from is slow, so that all of them are there before the first is told anything.
+    present = doors._present
+    monkeypatch.setattr(doors._bulletin, "_make", slowly(present, 0.3))
+    async with asyncio.TaskGroup() as readers:
+        for _ in range(12):
+            readers.create_task(read())
+        with anyio.fail_after(PATIENCE):
+            await all_answered.wait()
+        leave.set()
+    assert sorted(answers) == [200] * 3 + [503] * 9
+    await settled(doors, 0)
+    async with following(http) as events:
+        assert await anext(events) == event_of(STATUS)
+
+
+def slowly(make: Callable[[], Awaitable[News]], seconds: float) -> Callable[[], Awaitable[News]]:
+    async def made() -> News:
+        await asyncio.sleep(seconds)
+        return await make()
+
+    return made
+
+
+async def test_a_reader_who_was_told_nothing_frees_its_place(
+    http: httpx.AsyncClient, doors: ScriptedDoors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rest, "MAX_READERS", 1)
+    doors.events_error = SourceUnreachable("The vault is away.")
+    for _ in range(3):
+        assert (await http.get("/api/events")).json()["code"] == "source_unreachable"
+    doors.events_error = None
+    async with following(http) as events:
+        assert await anext(events) == event_of(STATUS)
+
+
+async def test_a_response_that_nobody_begins_to_read_frees_its_place_once() -> None:
+    ended: list[bool] = []
+
+    async def never() -> AsyncIterator[IndexEvent]:
+        yield event_of(STATUS)  # pragma: no cover - nobody reads
+
+    async def refuse(*_: object) -> None:
+        raise OSError("the connection is gone")
+
+    response = news_stream(never(), ended=lambda: ended.append(True))
+    with pytest.raises(OSError, match="gone"):
+        await response({"type": "http", "method": "GET"}, anyio.sleep_forever, refuse)
+    assert ended == [True]
+
+
 async def test_what_cannot_be_told_is_an_answer_of_its_own(http: httpx.AsyncClient, doors: ScriptedDoors) -> None:
     doors.events_error = SourceUnreachable("The vault is away.")
     refused = await http.get("/api/events")
@@ -215,18 +282,59 @@ async def test_names_are_those_of_the_scope_that_was_asked_for_and_no_ceiling_or
     assert doors.watched == [scope]
 
 
-async def states(*versions: dict[str, int]) -> AsyncIterator[News]:
+async def states(editions: Editions, *versions: dict[str, int]) -> AsyncIterator[News]:
     for one in versions:
-        yield News(event_of(STATUS), one)
+        yield News(event_of(STATUS), editions.take(one))
 
 
 async def test_a_slow_reader_is_told_all_that_changed_and_nothing_of_what_came_and_went() -> None:
-    states_seen = [{"A.md": 1, "B.md": 1}, {"A.md": 2, "C.md": 1}]
-    assert [event async for event in told(states(*states_seen))] == [
+    editions = Editions()
+    first, second = {"A.md": 1, "B.md": 1}, {"A.md": 2, "C.md": 1}
+    assert [event async for event in told(states(editions, first, second), editions)] == [
         event_of(STATUS),
         changes("A.md", "C.md", gone=("B.md",)),
     ]
-    assert [event async for event in told(states(states_seen[0], dict(states_seen[0])))] == [event_of(STATUS)]
+    assert [event async for event in told(states(editions, first, dict(first)), editions)] == [event_of(STATUS)]
+    former, _, _, back = map(editions.take, (first, second, {"D.md": 1}, dict(first)))
+    assert former != back
+    assert [event async for event in told(given(former, back), editions)] == [event_of(STATUS)]
+
+
+async def given(*notes: Edition) -> AsyncIterator[News]:
+    for one in notes:
+        yield News(event_of(STATUS), one)
+
+
+async def test_readers_who_missed_the_same_editions_are_told_of_one_comparison_off_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared: list[tuple[int, int, bool]] = []
+
+    def noted(before: Mapping[str, int], now: Mapping[str, int]) -> NotesEvent:
+        compared.append((before["A.md"], now["A.md"], threading.current_thread() is threading.main_thread()))
+        return notes_event(before, now)
+
+    monkeypatch.setattr(news, "notes_event", noted)
+    editions = Editions()
+    one, two, three = [await asyncio.to_thread(editions.take, {"A.md": n, f"{n}.md": 1}) for n in (1, 2, 3)]
+    assert await asyncio.to_thread(editions.take, {"A.md": 3, "3.md": 1}) is three
+    quick = [[event async for event in told(given(one, two, three), editions)] for _ in range(3)]
+    assert (
+        quick
+        == [[event_of(STATUS), changes("2.md", "A.md", gone=("1.md",)), changes("3.md", "A.md", gone=("2.md",))]] * 3
+    )
+    slow = await asyncio.gather(*(editions.difference(one, three) for _ in range(20)))
+    assert slow == [changes("3.md", "A.md", gone=("1.md",))] * 20
+    assert compared == [(1, 2, False), (2, 3, False), (3, 3, False), (1, 3, False)]
+
+
+async def test_only_so_many_differences_are_remembered_and_the_rest_are_made_again() -> None:
+    editions = Editions()
+    taken = [editions.take({"A.md": n}) for n in range(200)]
+    assert len(editions._differences) == 64
+    assert [await editions.difference(former, taken[-1]) for former in taken[:3]] == [changes("A.md")] * 3
+    assert await editions.difference(taken[0], taken[1]) == changes("A.md")
+    assert len(editions._differences) == 64
 
 
 def test_of_very_many_notes_some_are_named_and_that_there_are_more() -> None:
@@ -240,13 +348,13 @@ def test_of_very_many_notes_some_are_named_and_that_there_are_more() -> None:
 
 
 async def test_a_reader_who_stands_still_holds_up_neither_the_writer_nor_others() -> None:
-    made = 0
+    made, editions = 0, Editions()
 
     async def make() -> News:
-        return News(event_of(STATUS), {"A.md": made})
+        return News(event_of(STATUS), editions.take({"A.md": made}))
 
     bulletin = Bulletin(make, pause=0.01)
-    slow, quick = told(bulletin.follow()), told(bulletin.follow())
+    slow, quick = told(bulletin.follow(), editions), told(bulletin.follow(), editions)
     await anext(slow)
     await anext(quick)
     with anyio.fail_after(PATIENCE):

@@ -128,19 +128,30 @@ async def test_history_and_note_reach_the_house_as_they_were_sent(
 async def test_wishes_reach_the_house_and_those_that_cannot_be_met_are_refused(
     http: httpx.AsyncClient, doors: ScriptedDoors
 ) -> None:
-    for more in ({"k": 1}, {"k": 50, "language": "zh-Hant-TW"}, {"k": None, "language": None, "note": None}, {}):
+    words = {"note": "A.md", "selection": " the *roof*\nleaks "}
+    blank = {"k": None, "language": None, "note": None, "selection": " \n"}
+    for more in ({"k": 1}, {"k": 50, "language": "zh-Hant-TW"}, blank, words, {"selection": None}):
         assert (await http.post("/api/ask", json={"question": "q", **more})).status_code == 200
     assert [asked.wishes for asked in doors.asked] == [
         Wishes(k=1),
         Wishes(k=50, language="zh-Hant-TW"),
         Wishes(),
+        Wishes(note="A.md", selection=" the *roof*\nleaks "),
         Wishes(),
     ]
-    for more in ({"k": 0}, {"k": 51}, {"k": "many"}, {"language": "in Swedish, please"}, {"language": ""}, {"note": 7}):
+    for more in (
+        {"k": 0},
+        {"k": 51},
+        {"k": "many"},
+        {"language": "in Swedish, please"},
+        {"language": ""},
+        {"note": 7},
+        {"selection": "please" * 1_400},
+    ):
         refused = await http.post("/api/ask", json={"question": "q", **more})
         assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
         assert "please" not in refused.text
-    assert len(doors.asked) == 4
+    assert len(doors.asked) == 5
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """A note's own lines, rebuilt from what is indexed; how it stands; and what of the notes near it is shown."""
 
+import time
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,9 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fakes import HashEmbedder
-from vault_ask.answering.reading import Lines, Reading, note_response, related_response
+from vault_ask.answering.reading import Lines, Reading, _text, note_response, related_response
 from vault_ask.audit import Record
 from vault_ask.errors import BadRequest, NoSuchNote
+from vault_ask.index.view import StoredText
 from vault_ask.scope import OpenScope, PrivateScope
 from vault_ask.settings import ChunkSettings
 from vault_ask.sources.walk import printable
@@ -67,6 +69,15 @@ def test_of_a_range_the_lines_are_given_that_there_are(
     building.put({"Plot.md": PLOT})
     given = read(building, "Plot.md", lines)
     assert (given.text, given.line_start, given.line_end, given.line_count) == (text, *where, 11)
+
+
+def test_a_canvas_on_one_line_is_put_together_in_one_go() -> None:
+    count = 40_000
+    texts = [StoredText(line_start=1, overlap=0, body="a line of a card " * 8) for _ in range(count)]
+    started = time.process_time()
+    text = _text("Board.canvas", texts, 1, 1)
+    assert time.process_time() - started < 2
+    assert len(text) == count * (len(texts[0].body) + 1) - 1
 
 
 def test_a_note_without_text_has_no_lines_and_a_state(building: Building) -> None:

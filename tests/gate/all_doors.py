@@ -257,7 +257,8 @@ def _door_of(call: Call) -> str:
 def _body(ask: Ask) -> dict[str, Any]:
     history = [{"role": turn.role, "text": turn.text, "personal": turn.personal} for turn in ask.history]
     body = {"question": ask.question, "history": history, "include_personal": ask.personal}
-    return body | _wishes(ask) | ({} if ask.web is None else {"allow_web": ask.web})
+    selection = {} if ask.selection is None else {"selection": ask.selection}
+    return body | _wishes(ask) | selection | ({} if ask.web is None else {"allow_web": ask.web})
 
 
 def _wishes(ask: Ask) -> dict[str, Any]:

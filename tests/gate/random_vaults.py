@@ -63,6 +63,7 @@ class Ask:
     note: str | None = None
     k: int | None = None
     language: str | None = None
+    selection: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,6 +324,7 @@ def _asks(vault: Vault) -> st.SearchStrategy[Ask]:
         personal=st.sampled_from((False, False, True)),
         web=st.sampled_from((None, None, False, True)),
         history=HISTORIES,
+        selection=st.one_of(st.none(), st.none(), _PLAIN),
         **_wishes(vault),
     ).map(_allowed)
     typed = st.builds(

@@ -134,11 +134,13 @@ def typed(request: Request, door: str, setup: Setup) -> str:
 
 
 def said_by_user(request: Request, door: str) -> set[str]:
-    """Give the user's own turns, of which those about personal notes never reach the web."""
+    """Give the user's own turns and selected words; the latter, and turns about personal notes, never reach the web."""
     match request:
         case Ask():
             turns = (turn for turn in request.history if turn.role == "user" and not (door == "web" and turn.personal))
-            return {request.question, *(turn.text for turn in turns)}
+            # Selected words are searched for here, and never by the web.
+            selected = [request.selection] if request.selection and door != "web" else []
+            return {request.question, *selected, *(turn.text for turn in turns)}
         case Search():
             return {request.query}
         case Call():
@@ -177,6 +179,8 @@ def _answered(told: Any) -> Any:  # noqa: ANN401 - only compared
     if isinstance(told, str):
         return told.count("\n")
     sources = told[0] if isinstance(told, list) else told
+    if "sources" not in sources:
+        return sources
     return len(sources["sources"]), sources["silent"]
 
 

@@ -1,5 +1,7 @@
 """The last door before a model: whatever the plan was, only the owner's model is given personal text."""
 
+from dataclasses import replace
+
 import pytest
 
 from answering.passages import PRIVATE, ScriptedRetrieve, ask, end_of, hit, text_of, vault_of
@@ -34,6 +36,14 @@ def test_a_model_that_moved_since_the_plan_is_given_nothing_personal(
     assert isinstance(end_of(events), ErrorEvent)
     assert "was not given personal notes" in end_of(events).message
     assert text_of(events) == ""
+
+
+def test_a_model_that_moved_since_the_plan_is_given_no_selected_words() -> None:
+    model, note = MovingGenerator("From January [1]."), replace(FOOD, in_question=True)
+    words = {"note": "Food.md", "selection": "I take CANARYDRUG"}
+    events = ask(vault_of(ScriptedRetrieve(note), model), "Is that wise?", PRIVATE, **words)
+    assert model.prompts == []
+    assert "was not given personal notes" in end_of(events).message
 
 
 def test_a_model_that_moved_since_the_plan_is_given_open_notes() -> None:

@@ -195,4 +195,6 @@ def _what_does_not_fit(error: RequestValidationError) -> str:
     place = [str(part) for part in first["loc"][1:]]
     if first["type"] == "extra_forbidden":
         return f"The request has a field that is not known in {'.'.join(place[:-1]) or 'it'}; see /openapi.json."
-    return f"The request does not fit: {'.'.join(place) or 'the body'}: {first['msg'][:200].lower()}."
+    return (
+        f"The request does not fit: {'.'.join(place) or 'the body'}: {first['msg'][:1].lower()}{first['msg'][1:200]}."
+    )

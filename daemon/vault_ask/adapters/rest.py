@@ -4,7 +4,7 @@ They decide nothing: `scope.decide` makes the scope, the core answers, `guard` h
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing, suppress
 from http import HTTPStatus
 from typing import Annotated, Any, Literal, TypeVar
@@ -170,11 +170,19 @@ class Rest:
                 "same.",
                 {"Retry-After": str(_READERS_RETRY_SECONDS)},
             )
-        # Names are told as by every other door, to the owner too: the right to counts is none to names.
-        notes = decide(include_personal=include_personal, allow_web=False, ceiling=self._ceiling)
-        events = self._doors.events(self._told_to(request), notes=notes)
-        # The first is had before anything is sent, so that a failure is still an answer of its own.
-        return news_stream(self._counted(await anext(events), events))
+        # Counted before anything is waited for: all who come meanwhile would be let in as well.
+        self._readers += 1
+        leave = once(self._reader_left)
+        try:
+            # Names are told as by every other door, to the owner too: the right to counts is none to names.
+            notes = decide(include_personal=include_personal, allow_web=False, ceiling=self._ceiling)
+            events = self._doors.events(self._told_to(request), notes=notes)
+            # The first is had before anything is sent, so that a failure is still an answer of its own.
+            first = await anext(events)
+        except BaseException:
+            leave()
+            raise
+        return news_stream(_following(first, events, leave), ended=leave)
 
     async def session(self, body: SessionRequest, request: Request) -> Response:
         """Trade the token, or the owner's key, for a cookie that scripts cannot read: /chat need not keep either."""
@@ -196,24 +204,14 @@ class Rest:
         )
         return response
 
-    async def _counted(
-        self, first: IndexEvent | NotesEvent, rest: AsyncGenerator[IndexEvent | NotesEvent, None]
-    ) -> AsyncGenerator[IndexEvent | NotesEvent, None]:
-        """Pass a reader's events on, and count the reader for as long as it reads."""
-        self._readers += 1
-        try:
-            # Where it cannot be told any more the stream ends, and who comes back is told why.
-            with suppress(VaultAskError):
-                async with aclosing(rest):
-                    yield first
-                    async for event in rest:
-                        yield event
-        finally:
-            self._readers -= 1
+    def _reader_left(self) -> None:
+        self._readers -= 1
 
     def _answer(self, body: AskRequest) -> AsyncGenerator[AnswerEvent, None]:
         history = tuple(Turn(role=turn.role, text=turn.text, personal=turn.personal) for turn in body.history)
-        wishes = Wishes(note=body.note, k=body.k, language=body.language)
+        # Blanks are no words, and need no note.
+        selection = body.selection if body.selection and body.selection.strip() else None
+        wishes = Wishes(note=body.note, selection=selection, k=body.k, language=body.language)
         events = self._doors.answer(Question(body.question), scope=self._scope(body), history=history, wishes=wishes)
         return _noticing(self._narrowed(body), events)
 
@@ -231,6 +229,33 @@ class Rest:
     def _scope(self, body: AskRequest) -> Scope:
         allow_web = not body.include_personal if body.allow_web is None else body.allow_web
         return decide(include_personal=body.include_personal, allow_web=allow_web, ceiling=self._ceiling)
+
+
+async def _following(
+    first: IndexEvent | NotesEvent,
+    rest: AsyncGenerator[IndexEvent | NotesEvent, None],
+    leave: Callable[[], None],
+) -> AsyncGenerator[IndexEvent | NotesEvent, None]:
+    """Pass a reader's events on; where it cannot be told any more the stream ends, and who comes back is told why."""
+    try:
+        with suppress(VaultAskError):
+            async with aclosing(rest):
+                yield first
+                async for event in rest:
+                    yield event
+    finally:
+        leave()
+
+
+def once(act: Callable[[], None]) -> Callable[[], None]:
+    """Give what acts when it is first called, and never again."""
+    left = [act]
+
+    def acting() -> None:
+        if left:
+            left.pop()()
+
+    return acting
 
 
 async def _noticing(

@@ -7,11 +7,13 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from typing import Any
 
 import anyio
 import structlog
 from sse_starlette.event import ServerSentEvent
 from sse_starlette.sse import EventSourceResponse
+from starlette.types import Receive, Scope, Send
 
 from vault_ask.adapters.failures import error_event, log_unexpected
 from vault_ask.answering.collect import INCOMPLETE
@@ -77,6 +79,20 @@ async def _stop(worker: asyncio.Task[None]) -> None:
         log.warning("answer_did_not_stop", seconds=STOP_SECONDS)
 
 
+class _Told(EventSourceResponse):
+    """A response that tells when it is over. Its frames cannot: a generator that was never begun cleans up nothing."""
+
+    def __init__(self, *arguments: Any, ended: Callable[[], None], **more: Any) -> None:  # noqa: ANN401 - passed on
+        super().__init__(*arguments, **more)
+        self._ended = ended
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._ended()
+
+
 def event_stream(
     events: AsyncGenerator[AnswerEvent, None], *, keepalive_seconds: float = KEEPALIVE_SECONDS
 ) -> EventSourceResponse:
@@ -84,17 +100,26 @@ def event_stream(
     return _response(_frames(events), keepalive_seconds)
 
 
-def news_stream(events: AsyncGenerator[IndexEvent | NotesEvent, None]) -> EventSourceResponse:
-    """Send events that have no end of their own: the stream is complete when the server leaves."""
+def news_stream(
+    events: AsyncGenerator[IndexEvent | NotesEvent, None], *, ended: Callable[[], None]
+) -> EventSourceResponse:
+    """Send events that have no end of their own: the stream is complete when the server leaves.
+
+    `ended` is called once when the response is over, even where nobody ever read of it.
+    """
     leaving = anyio.Event()
-    return _response(_frames(_until(leaving, events)), KEEPALIVE_SECONDS, leaving)
+    return _response(_frames(_until(leaving, events)), KEEPALIVE_SECONDS, leaving, ended)
 
 
 def _response(
-    frames: AsyncGenerator[ServerSentEvent, None], keepalive_seconds: float, leaving: anyio.Event | None = None
+    frames: AsyncGenerator[ServerSentEvent, None],
+    keepalive_seconds: float,
+    leaving: anyio.Event | None = None,
+    ended: Callable[[], None] = lambda: None,
 ) -> EventSourceResponse:
-    return EventSourceResponse(
+    return _Told(
         frames,
+        ended=ended,
         shutdown_event=leaving,
         shutdown_grace_period=LEAVING_SECONDS if leaving else 0,
         sep=LINE_END,

@@ -14,17 +14,17 @@ from vault_ask.answering.asked import AS_USUAL, Asked, Consulted, Plan, Wishes, 
 from vault_ask.answering.context import Context, assemble, outspoken, tokens
 from vault_ask.answering.conversation import Turn, remember
 from vault_ask.answering.coverage import DEFAULT, Thresholds, is_silent, is_thin
-from vault_ask.answering.evidence import VaultOnly, WithWeb
+from vault_ask.answering.evidence import Selection, VaultOnly, WithWeb
 from vault_ask.answering.grounding import ground, sources
 from vault_ask.answering.mentions import missing_notice, unmet_mentions, unmet_notice
 from vault_ask.answering.ports import Generator, WebSearch
-from vault_ask.answering.prompts import page_tokens, vault_rules, web_rules
+from vault_ask.answering.prompts import page_tokens, selection_tokens, vault_rules, web_rules
 from vault_ask.answering.sayings import silence
 from vault_ask.answering.speaking import Speaker, broken_off, too_long
 from vault_ask.answering.web import WebAsked, citable
 from vault_ask.answering.wording import Wording, plain
 from vault_ask.audit import Door, Record
-from vault_ask.errors import ModelError, VaultAskError
+from vault_ask.errors import BadRequest, ModelError, VaultAskError
 from vault_ask.retrieval.hits import Retrieved, S
 from vault_ask.retrieval.words import is_wordless
 from vault_ask.scope import OpenScope, PrivateScope, Question, Scope
@@ -33,6 +33,11 @@ from vault_ask.wire import AnswerEvent, DeltaEvent, DoneEvent, GroundingEvent, S
 
 _POINTERS = 3
 _NAME_STAYS_HOME = "The web was not asked, because the question names a note that took no part in the answer."
+
+_SELECTION_REFUSED = (
+    "The selected words were not used: their note is personal, or not in the index yet. Include personal notes, with a "
+    "model on your own machines, to ask about them."
+)
 
 
 class Retrieve(Protocol):
@@ -92,7 +97,8 @@ class AskVault:
         """Yield the events of an answer: sources, deltas, grounding, perhaps the web's part, done; or a last error.
 
         Closing the generator stops the model and the web search at once. Raises VaultAskError only before the first
-        event, when retrieval fails; whatever goes wrong with the model after that is an ErrorEvent.
+        event, when retrieval fails or selected words may not be used; whatever goes wrong with the model after that is
+        an ErrorEvent.
         """
         asked = Asked(question, history, wishes, door, self._clock(), scope)
         try:
@@ -115,7 +121,9 @@ class AskVault:
         # The branches keep apart, for the type checker too, what may stand beside the web.
         match plan.scope:
             case OpenScope():
-                events = self._open(asked, plan, await self._read(asked, plan.scope))
+                reading = await self._read(asked, plan.scope)
+                _refuse_words_out_of_sight(reading)
+                events = self._open(asked, plan, reading)
             case PrivateScope():
                 events = self._from_vault(asked, plan, await self._read(asked, plan.scope))
         async with aclosing(events):
@@ -126,10 +134,14 @@ class AskVault:
         """Find what the vault says in a scope."""
         talk = remember(asked.history, scope)
         query = talk.query(asked.question.text)
-        found = await self._retrieve(query, scope=scope, note=asked.wishes.note, k=asked.wishes.k)
+        selection = asked.wishes.selection
+        selected = None if selection is None else Selection(selection, scope)
+        # Selected words are a subject, so that the question leans on no earlier turn.
+        words = query if selected is None else f"{asked.question.text}\n{selected.text}"
+        found = await self._retrieve(words, scope=scope, note=asked.wishes.note, k=asked.wishes.k)
         named = asked.question.text if isinstance(scope, OpenScope) else ""
         unmet = unmet_mentions(named, asked.wishes.note, found.hits)
-        return Consulted(talk, query, found, unmet, is_silent=is_silent(found, self._thresholds))
+        return Consulted(talk, query, found, unmet, is_silent(found, self._thresholds), selected)
 
     async def _open(self, asked: Asked, plan: Plan, reading: Consulted[OpenScope]) -> AsyncGenerator[AnswerEvent, None]:
         """Answer from open notes, and from the web where it may help; it is searched while the vault's part is worded.
@@ -211,8 +223,14 @@ class AskVault:
 
     async def _worded(self, asked: Asked, plan: Plan, reading: Consulted[S]) -> AsyncGenerator[AnswerEvent, None]:
         """Let the generator word the answer, show what may be shown of it, and ground it."""
-        rules = tokens(vault_rules(asked.wishes.language, is_about_a_note=asked.wishes.note is not None))
-        talk, room = share_out(plan.generator.window, asked.question.text, reading.talk, rules)
+        needed = tokens(
+            vault_rules(
+                asked.wishes.language,
+                is_about_a_note=asked.wishes.note is not None,
+                has_selection=reading.selected is not None,
+            )
+        ) + selection_tokens(asked.wishes.selection)
+        talk, room = share_out(plan.generator.window, asked.question.text, reading.talk, needed)
         context = assemble(outspoken(reading.found.hits), room=room)
         if not context.hits:
             yield too_long(plan.generator)
@@ -220,7 +238,7 @@ class AskVault:
         yield self._sources(plan, context, silent=False)
         wording = Wording(context.excerpts)
         try:
-            prompt = reading.prompt(asked, VaultOnly(context, talk))
+            prompt = reading.prompt(asked, VaultOnly(context, talk, reading.selected))
             async with aclosing(self._speaker.shown(plan.generator, prompt, wording)) as shown:
                 async for text in shown:
                     yield DeltaEvent(text=text)
@@ -239,10 +257,12 @@ class AskVault:
         asked.web = search.use
         if not search.pages or plan.generator is self._generators.extractive:
             return
-        needed = tokens(web_rules(asked.wishes.language)) + page_tokens(search.pages)
+        rules = web_rules(asked.wishes.language, has_selection=reading.selected is not None)
+        needed = tokens(rules) + page_tokens(search.pages) + selection_tokens(asked.wishes.selection)
         talk, room = share_out(plan.generator.window, asked.question.text, reading.talk, needed)
         hits = () if reading.is_silent else outspoken(reading.found.hits)
-        prompt = reading.prompt(asked, WithWeb(assemble(hits, room=room), talk, search.pages))
+        evidence = WithWeb(assemble(hits, room=room), talk, search.pages, reading.selected)
+        prompt = reading.prompt(asked, evidence)
         try:
             async with aclosing(self._speaker.shown(plan.generator, prompt, Wording(citable(search.pages)))) as shown:
                 async for text in shown:
@@ -265,3 +285,12 @@ class AskVault:
             generator=plan.generator.name,
             notices=plan.notices,
         )
+
+
+def _refuse_words_out_of_sight(reading: Consulted[OpenScope]) -> None:
+    """Refuse selected words of a note that an open scope does not see, hidden or absent: nobody can tell what they are.
+
+    Raises BadRequest. The model may be one that only open notes may reach.
+    """
+    if reading.selected is not None and not any(hit.in_question for hit in reading.found.hits):
+        raise BadRequest(_SELECTION_REFUSED)

@@ -5,7 +5,7 @@ from typing import Generic
 
 from vault_ask.answering.context import tokens
 from vault_ask.answering.conversation import Conversation, Turn
-from vault_ask.answering.evidence import Evidence, Prompt
+from vault_ask.answering.evidence import Evidence, Prompt, Selection
 from vault_ask.answering.ports import Generator, Window
 from vault_ask.audit import Door, Record, WebUse
 from vault_ask.retrieval.hits import Retrieved, S
@@ -22,11 +22,12 @@ _MARGIN = 64
 class Wishes:
     """What a caller may wish of an answer besides its scope; None for as usual.
 
-    `note` is the path of the note the question is about, `k` how many passages the answer may rest on at most, and
-    `language` the BCP 47 tag of the language it is to be in.
+    `note` is the path of the note the question is about, `selection` words of it that were selected, `k` how many
+    passages the answer may rest on at most, and `language` the BCP 47 tag of the language it is to be in.
     """
 
     note: str | None = None
+    selection: str | None = None
     k: int | None = None
     language: str | None = None
 
@@ -89,13 +90,17 @@ class Plan:
 
 @dataclass(frozen=True)
 class Consulted(Generic[S]):
-    """What the vault says: the conversation and query it was searched with, the hits, and what was named in vain."""
+    """What the vault says: the conversation and query it was searched with, the hits, and what was named in vain.
+
+    The selected words were searched for as well, but are not in `query`: quotes are chosen by what was typed.
+    """
 
     talk: Conversation[S]
     query: str
     found: Retrieved[S]
     unmet: tuple[str, ...]
     is_silent: bool
+    selected: Selection[S] | None = None
 
     def prompt(self, asked: Asked, evidence: Evidence) -> Prompt:
         """Put a prompt together."""

@@ -1,8 +1,8 @@
 """What a generator is given to word an answer from. What must not stand side by side is no value that can be written.
 
 Evidence is either the vault alone, in one scope, or open notes with web pages beside them. Since `WithWeb` takes a
-context and a conversation of an open scope only, neither a personal note nor an answer that quoted one can share a
-prompt with the web.
+context, a conversation and selected words of an open scope only, neither a personal note nor an answer that quoted one
+can share a prompt with the web.
 """
 
 from collections.abc import Mapping
@@ -25,11 +25,25 @@ class WebPage:
 
 
 @dataclass(frozen=True)
+class Selection(Generic[S]):
+    """Words of the note in question that the question is about; under an open scope that note is in sight of it."""
+
+    text: str
+    scope: S
+
+    @property
+    def sensitivity(self) -> Sensitivity:
+        """The highest level they may have: they come from the caller, and may be of any note that the scope sees."""
+        return self.scope.ceiling
+
+
+@dataclass(frozen=True)
 class VaultOnly(Generic[S]):
     """The vault alone."""
 
     context: Context[S]
     talk: Conversation[S]
+    selected: Selection[S] | None = None
 
 
 @dataclass(frozen=True)
@@ -39,6 +53,7 @@ class WithWeb:
     context: Context[OpenScope]
     talk: Conversation[OpenScope]
     pages: tuple[WebPage, ...]
+    selected: Selection[OpenScope] | None = None
 
 
 Evidence = VaultOnly[OpenScope] | VaultOnly[PrivateScope] | WithWeb
@@ -73,11 +88,17 @@ class Prompt:
         return any(excerpt.in_question for excerpt in self.excerpts)
 
     @property
+    def selection(self) -> str | None:
+        """The selected words that the question is about."""
+        return self.evidence.selected.text if self.evidence.selected else None
+
+    @property
     def history(self) -> tuple[Turn, ...]:
         """The earlier turns that the scope may remember."""
         return self.evidence.talk.turns
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """The highest level among the excerpts and turns."""
-        return max(self.evidence.context.sensitivity, self.evidence.talk.sensitivity)
+        """The highest level among the excerpts, the turns and the selected words."""
+        selected = self.evidence.selected.sensitivity if self.evidence.selected else Sensitivity.OPEN
+        return max(self.evidence.context.sensitivity, self.evidence.talk.sensitivity, selected)

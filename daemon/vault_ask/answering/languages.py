@@ -1,5 +1,6 @@
 """Languages by BCP 47 tags (`sv`, `pt-BR`, `zh-Hant-TW`): what a model calls one, and which of some is nearest."""
 
+import re
 from collections.abc import Container
 
 _SAME = {
@@ -31,11 +32,32 @@ _NAMES = {
 }  # fmt: skip
 """What small models know a language by; many take a tag such as `sv` for a country or for nothing."""
 
+_SCRIPTS = frozenset(
+    ("arab", "armn", "beng", "cyrl", "deva", "geor", "grek", "guru", "hans", "hant", "hebr", "hira", "jpan", "kana",
+     "kore", "latn", "mong", "mymr", "taml", "telu", "thai", "tibt")
+)  # fmt: skip
+"""Scripts by their codes of ISO 15924; any other four letters may as well be a word."""
+_REGION = re.compile(r"[A-Za-z]{2}|[0-9]{3}")
+
 
 def name_of(tag: str) -> str:
-    """Name a language for a model: `Swedish (sv)`, `Portuguese (pt-BR)`, or its tag alone."""
-    name = _NAMES.get(_primary(tag))
+    """Name a language for a model: `Swedish (sv)`, `Portuguese (pt-BR)`, or its tag alone.
+
+    Of the tag, language, script and region are told and no more: the rest may be words, and would stand in the rules.
+    """
+    name, tag = _NAMES.get(_primary(tag)), _told_of(tag)
     return f"{name} ({tag})" if name else f"the language with the BCP 47 tag {tag}"
+
+
+def _told_of(tag: str) -> str:
+    """Keep language, script and region of a tag, in their order and as they are written."""
+    primary, *rest = tag.replace("_", "-").split("-")
+    kept = [primary]
+    if rest and rest[0].casefold() in _SCRIPTS:
+        kept.append(rest.pop(0))
+    if rest and _REGION.fullmatch(rest[0]):
+        kept.append(rest[0])
+    return "-".join(kept)
 
 
 def nearest(tag: str, known: Container[str]) -> str | None:

@@ -5,6 +5,7 @@ Frontmatter is not in the index, so it is not among the lines. Knows views and t
 
 import re
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -140,12 +141,13 @@ def _text(path: str, texts: Iterable[StoredText], first: int, last: int) -> str:
     """Put chunks together again: lines between them were blank, and what repeats the chunk before is left out."""
     # Of a canvas each line of a card is a chunk; a card's lines are one line of the file.
     between = " " if path.casefold().endswith(".canvas") else ""
-    lines: dict[int, str] = {}
+    # Joined at the end alone: a canvas on one line has a chunk for each line of its cards.
+    lines: defaultdict[int, list[str]] = defaultdict(list)
     for text in texts:
         begins = text.line_start + text.body.count("\n", 0, text.overlap)
         for number, line in enumerate(text.body[text.overlap :].split("\n"), start=begins):
-            lines[number] = f"{lines[number]}{between}{line}" if number in lines else line
-    return "\n".join(lines.get(number, "") for number in range(first, last + 1))
+            lines[number].append(line)
+    return "\n".join(between.join(lines.get(number, ())) for number in range(first, last + 1))
 
 
 def _state(note: NoteView, standing: Standing) -> NoteState:

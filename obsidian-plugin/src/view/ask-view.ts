@@ -69,10 +69,17 @@ export class AskView extends ItemView implements HoverParent {
     this.peeker = new Peek(root);
     this.linkKeeper = this.addChild(new Links(root, desk.places, this.peeker, this));
     this.turnList = this.addChild(new TurnList(this.turnParts(), root));
-    this.pastList = new PastList(root, desk.history, (conversation) => {
-      this.showPast(false);
-      this.asker.open(conversation);
-    });
+    this.pastList = new PastList(
+      root,
+      desk.history,
+      (conversation) => {
+        this.showPast(false);
+        this.asker.open(conversation);
+      },
+      (id) => {
+        this.asker.leave(id);
+      },
+    );
     const isPersonal = (): boolean => this.composer.isPersonal;
     this.besideNote = new OpenNote(root, desk, this.linkKeeper, isPersonal);
     this.composer = new Composer(root, this.composerDoings());

@@ -1,5 +1,5 @@
 // A conversation under way: asks, listens, stops and remembers. Knows no DOM.
-import { DaemonError, NO_LINES, type Daemon } from "../client";
+import { DaemonError, type Daemon } from "../client";
 import { emptyConversation, historyFor, reduce } from "../conversation";
 import type { Action, Conversation, Trouble, Turn } from "../conversation";
 import type { History } from "../history";
@@ -16,8 +16,8 @@ interface Desk {
   personal(): boolean;
 }
 
-/** The most that is sent of a selection, so that the question fits the wire beside it. */
-const LONGEST_SELECTION = 2_400;
+/** The most of a selection that the wire takes. */
+const LONGEST_SELECTION = 8_000;
 
 export class Asking {
   conversation = emptyConversation(newId());
@@ -60,6 +60,11 @@ export class Asking {
     this.keep();
   }
 
+  /** Let go of a conversation that is to be forgotten, or of any. */
+  leave(id: string | null): void {
+    if (id === null || id === this.conversation.id) this.startNew();
+  }
+
   startNew(): void {
     this.open(emptyConversation(newId()));
   }
@@ -92,36 +97,21 @@ export class Asking {
   private async hear(signal: AbortSignal): Promise<void> {
     const turn = this.last;
     if (turn === null) return;
-    await this.refuseHiddenWords(turn, signal);
     for await (const event of this.desk.daemon.ask(this.requestFor(turn), signal)) {
       if (signal.aborted) return;
       this.act({ type: "event", event });
     }
   }
 
-  /**
-   * Selected words travel in the question, so where personal notes stay out those of a note that is not known to be
-   * open must not be sent: the daemon shows such a note to nobody who asks without personal notes.
-   */
-  private async refuseHiddenWords({ note, selection, personal }: Turn, signal: AbortSignal): Promise<void> {
-    if (selection === null || personal) return;
-    const known =
-      note !== null && (await this.desk.daemon.note(note, { includePersonal: false, from: NO_LINES }, signal));
-    if (known) return;
-    const message =
-      "The selected words were not sent: their note is personal, or not indexed yet. Include personal notes to ask.";
-    throw new DaemonError("refused", "selection_hidden", message, true);
-  }
-
   private requestFor(turn: Turn): AskRequest {
     const { sources, language } = this.desk.settings;
     return {
-      question: wordsOf(turn),
+      question: turn.question,
       history: historyFor(this.conversation),
       note: turn.note,
       include_personal: turn.personal,
-      // A note's words are no words of the user's, so they are not taken to a web search.
-      ...(turn.selection !== null && { allow_web: false }),
+      // Apart from the question: the daemon refuses words of a note that takes no part, and takes none to the web.
+      ...(turn.selection !== null && { selection: turn.selection.slice(0, LONGEST_SELECTION) }),
       ...(sources !== null && { k: sources }),
       ...(language !== "" && { language }),
     };
@@ -147,17 +137,10 @@ export class Asking {
   }
 }
 
-/** The question as it is sent: the selected words are quoted beneath the typed ones. */
-export function wordsOf({ question, selection }: Pick<Turn, "question" | "selection">): string {
-  if (selection === null) return question;
-  const quoted = selection.trim().replace(/^/gm, "> ").slice(0, LONGEST_SELECTION);
-  return `${question}\n\n${quoted}`;
-}
-
 function troubleOf(error: unknown): Trouble {
   if (error instanceof DaemonError) return { code: error.kind, message: error.message, retry: error.retry };
   const name = error instanceof Error ? error.name : "an unknown failure";
-  return { code: "plugin", message: `The pane failed over this answer (${name}). Ask again.`, retry: true };
+  return { code: "plugin", message: `The pane could not show this answer (${name}). Ask again.`, retry: true };
 }
 
 function newId(): string {

@@ -11,6 +11,8 @@ export class PastList {
     parent: HTMLElement,
     private readonly keptHistory: History,
     private readonly onChosen: (conversation: Conversation) => void,
+    /** Before one is forgotten, or all (null). */
+    private readonly onForget: (id: string | null) => void,
   ) {
     this.pastEl = div(parent, "history");
     this.show(false);
@@ -31,10 +33,11 @@ export class PastList {
     const head = div(this.pastEl, "history-head");
     add(head, "div", "heading", "Earlier questions");
     if (past.length === 0) {
-      add(this.pastEl, "div", "hint", "Nothing was asked here yet. Conversations stay on this device.");
+      add(this.pastEl, "div", "hint", "Nothing was asked yet. Conversations stay on this device.");
       return;
     }
     button(head, "quiet-button", "Forget all", () => {
+      this.onForget(null);
       this.keptHistory.clear();
       this.drawPast();
     });
@@ -51,6 +54,7 @@ export class PastList {
     const many = turns.length > 1 ? ` · ${count(turns.length, "question")}` : "";
     add(open, "span", "past-when", dayOf(turns.at(-1)?.askedAt ?? 0) + many);
     iconButton(row, "forget", "x", "Forget", () => {
+      this.onForget(id);
       this.keptHistory.forget(id);
       this.drawPast();
     });

@@ -33,13 +33,13 @@ export class PersonalSwitch {
 }
 
 function consequence(isOn: boolean, status: StatusResponse | null): string {
-  if (status?.personal_allowed === false) return "Open notes only; this daemon never includes personal notes here.";
-  if (isOn) return "Personal notes take part: no web, local model only.";
-  const { enabled, provider, keeps_question_home } = status?.web ?? {
-    enabled: true,
-    provider: null,
-    keeps_question_home: false,
-  };
+  if (status?.personal_allowed === false) return "Open notes only: this daemon never includes others.";
+  if (isOn) {
+    const without = status?.generation.local === false ? " Without one they stay out." : "";
+    return `Personal notes take part: no web, local model only.${without}`;
+  }
+  if (status === null) return "Open notes only.";
+  const { enabled, provider, keeps_question_home } = status.web;
   if (!enabled) return "Open notes only; the web is off.";
   const leaves = provider !== null && !keeps_question_home;
   return `Open notes only; the web may help where they say little.${leaves ? ` Your words then go to ${provider}.` : ""}`;

@@ -7,7 +7,7 @@ import { insertAtCursor } from "../host";
 /** Put an answer at the cursor; the only thing that is ever written, and only when the user says so. */
 export function insertAnswer(app: App, turn: Turn): void {
   if (insertAtCursor(app, answerWithLinks(turn, { list: false }))) return;
-  new Notice("Open a note for editing first: the answer goes where you would type.");
+  new Notice("Open a note for editing first: the answer goes to its cursor.");
 }
 
 /** The answer with its citations as wikilinks, and its sources below. */
@@ -27,6 +27,6 @@ export async function copy(win: Window, text: string): Promise<void> {
     await win.navigator.clipboard.writeText(text);
     new Notice("Copied");
   } catch {
-    new Notice("The clipboard is closed to this window. Select the answer and copy it by hand.");
+    new Notice("This window may not use the clipboard. Select the answer and copy it.");
   }
 }

@@ -164,7 +164,7 @@ function noticesOf({ notices, unstreamed, removed, finish, personal, personalInc
   const said = [...notices];
   if (personal && personalIncluded === false && said.length === 0) said.push("The daemon left personal notes out.");
   if (unstreamed !== null) said.push(unstreamed);
-  if (removed > 0) said.push(`${count(removed, "made-up citation")} taken out.`);
-  if (finish === "length") said.push("The answer was cut short: its model may not write more at once.");
+  if (removed > 0) said.push(`${count(removed, "citation")} of no source removed.`);
+  if (finish === "length") said.push("The answer was cut short: the model reached its limit.");
   return said;
 }

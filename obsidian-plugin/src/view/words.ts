@@ -24,5 +24,5 @@ export function count(n: number, noun: string): string {
 
 /** Who words the answers, as a reader would say it. */
 export function generatorOf(generator: string): string {
-  return generator === "extractive" ? "quotes, without a model" : generator.slice(generator.indexOf("/") + 1);
+  return generator === "extractive" ? "quotes, no model" : generator.slice(generator.indexOf("/") + 1);
 }

@@ -156,8 +156,9 @@ function math(state: State, silent: boolean): boolean {
 
 /** Dataview's inline queries: `= expression` and `$= script`; Templater's commands. */
 function runInlineCode(root: HTMLElement): void {
-  for (const code of root.querySelectorAll("code:not(pre code)")) {
-    const text = code.textContent ?? "";
+  // In blocks of code too, as Dataview does unless it is told otherwise.
+  for (const code of root.querySelectorAll("code")) {
+    const text = (code.textContent ?? "").trim();
     const found = /^(\$=|=)/.exec(text);
     if (!found) continue;
     ran.push({ kind: `inline ${found[0]}`, code: text });

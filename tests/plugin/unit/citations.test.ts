@@ -124,7 +124,7 @@ describe("An answer to paste", () => {
   });
 
   it("closes a code block that was stopped in the middle, so that what stands below stays outside", () => {
-    expect(paste("```html\n<b>a[1]</b>")).toBe("```html\n<b>a[1]</b>\n```\n");
+    expect(paste("```xml\n<b>a[1]</b>")).toBe("```xml\n<b>a[1]</b>\n```\n");
     expect(paste("See [1]\n\n````js\nlet a", true)).toBe(
       "See [[Home/Rent#Notice|1]]\n\n````js\nlet a\n````\n\n**Sources**\n\n- [[Home/Rent#Notice|Rent]] (1)\n",
     );
@@ -133,7 +133,7 @@ describe("An answer to paste", () => {
   it("puts nothing into a note that would run, load or transclude there", () => {
     const text =
       "![x](http://evil.example/?q=1) ![[Secret]] <img src=x> `= dv.x` [a](javascript:x) %% [1]\n\n" +
-      "```dataviewjs\ndv.x\n```\n\n```html\n<b>&lt;</b> <% tp %>\n```\n";
+      "```dataviewjs\ndv.x\n```\n\n```xml\n<b>&lt;</b> <% tp %>\n```\n";
     const pasted = paste(text);
     expect(pasted).not.toMatch(/!\[|<img|`\$?=|\]\(javascript|%%|```dataviewjs|<%/);
     expect(pasted.replaceAll("\u2060", "")).toBe(text.replace("[1]", "[[Home/Rent#Notice|1]]"));

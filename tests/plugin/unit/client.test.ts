@@ -124,7 +124,6 @@ describe("Asking", () => {
   it("gives its own error for each refusal, in the daemon's words", async () => {
     const told = { code: "some_code", message: "A sentence of the daemon's." };
     for (const [code, kind, retry] of [
-      [401, "token", false],
       [429, "token", true],
       [400, "refused", false],
       [403, "refused", false],
@@ -153,6 +152,18 @@ describe("Asking", () => {
     const error = await failure(all(daemonOf(new Ways(answer as () => Response)).ask(QUESTION, NEVER)));
     expect(error).toMatchObject({ kind: "not_ours", retry: false });
     expect((error as Error).message).toContain("http://nas:8765");
+  });
+});
+
+describe("A daemon that wants a token", () => {
+  it.each([
+    [401, "token_needed", "Choose it in the plugin's settings"],
+    [403, "foreign_origin", "Start it with VAULTASK_API_TOKEN"],
+  ])("%s %s says what to do in Obsidian, where the daemon speaks to programs", async (status, code, sentence) => {
+    const told = { code, message: "Send it as `Authorization: Bearer ...`." };
+    const error = await failure(all(daemonOf(new Ways(() => json(told, status))).ask(QUESTION, NEVER)));
+    expect(error).toMatchObject({ kind: "token", code, retry: false });
+    expect((error as Error).message).toContain(sentence);
   });
 });
 
@@ -268,7 +279,7 @@ describe("Where the platform blocks the page's own requests", () => {
     );
     expect(await failure(all(daemonOf(ways, { token: "t" }).ask(QUESTION, NEVER)))).toMatchObject({
       kind: "token",
-      ...told,
+      code: told.code,
     });
     expect(ways.requested[0]).toMatchObject({
       url: "http://nas:8765/healthz",

@@ -186,7 +186,7 @@ describe("A renamed note", () => {
 describe("What goes back as history", () => {
   function answered(n: number, values: Partial<Turn> = {}): Turn {
     const turn = last(run([{ ...ASKED, turn: { ...ASKED.turn, id: `t${n}`, question: `q${n}` } } as Action]));
-    return { ...turn, state: "done", text: `a${n}`, personalIncluded: false, ...values };
+    return { ...turn, state: "done", text: `a${n}`, personal: false, personalIncluded: false, ...values };
   }
 
   function historyOf(...turns: Turn[]) {
@@ -213,6 +213,8 @@ describe("What goes back as history", () => {
   it("marks personal turns, and those of which nobody knows", () => {
     const marks = [true, null, false].map((personalIncluded, n) => answered(n, { personalIncluded }));
     expect(historyOf(...marks).map(({ personal }) => personal)).toEqual([true, true, true, true, false, false]);
+    const leftOut = answered(1, { personal: true, personalIncluded: false });
+    expect(historyOf(leftOut).map(({ personal }) => personal)).toEqual([true, true]);
   });
 
   it("takes the web's words where the vault had none", () => {

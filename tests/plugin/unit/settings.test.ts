@@ -41,10 +41,13 @@ describe("An address", () => {
     ["obsidian://open", "begins with http:// or https://"],
     ["http://user:secret@nas:8765", "name or password"],
     ["user@nas", "name or password"],
-    ["http://nas:8765/?token=secret", "from ? or #"],
-    ["http://nas:8765/#x", "from ? or #"],
-    ["http://0.0.0.0:8765", "Nobody reaches"],
-    ["http://[::]:8765", "Nobody reaches"],
+    ["http://nas:8765/?token=secret", "up to ? or #"],
+    ["http://nas:8765/#x", "up to ? or #"],
+    ["nas%208765", "Enter the daemon's address"],
+    ["https//nas", "Enter the daemon's address"],
+    ["http:/nas:8765", "Enter the daemon's address"],
+    ["http://0.0.0.0:8765", "Enter the name or address"],
+    ["http://[::]:8765", "Enter the name or address"],
   ])("%j is refused with a sentence that does not repeat it", (typed, words) => {
     const checked = checkAddress(typed);
     expect(checked).toHaveProperty("wrong");
@@ -57,7 +60,7 @@ describe("A language and a number of sources", () => {
   it("may be empty, or what the daemon takes", () => {
     for (const tag of ["", " ", "en", "de", "pt-BR", "zh-Hant-TW", " sv "]) expect(checkLanguage(tag), tag).toBeNull();
     for (const tag of ["e", "english", "en_US", "en-", "12", `en${"-abcdefgh".repeat(4)}`]) {
-      expect(checkLanguage(tag), tag).toContain("language tag");
+      expect(checkLanguage(tag), tag).toContain("a tag such as");
     }
     for (const n of ["", "1", " 8 ", "50"]) expect(checkSources(n), n).toBeNull();
     for (const n of ["0", "51", "-1", "2.5", "1e1", "x", "0x8"]) expect(checkSources(n), n).toContain("1 to 50");

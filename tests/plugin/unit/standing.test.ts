@@ -20,7 +20,7 @@ function working(values: Partial<IndexProgress>) {
 describe("How the daemon stands", () => {
   it.each<[TroubleKind, string, RegExp]>([
     ["unreachable", "bad", /cannot be reached/],
-    ["token", "bad", /token is refused/],
+    ["token", "bad", /token is missing or wrong/],
     ["not_ours", "bad", /No vault-ask/],
     ["refused", "warning", /refused/],
     ["broken", "warning", /broke off/],
@@ -31,9 +31,10 @@ describe("How the daemon stands", () => {
     expect(standing.detail).toContain("What to do.");
   });
 
-  it("says where a token is entered", () => {
-    const trouble = new DaemonError("token", "token_needed", "The token is not right.", false);
-    expect(known({ trouble }).detail).toContain("settings");
+  it("does not call a daemon ready whose vault went away while nothing was to be done", () => {
+    const away = { ...indexEventOf(status()), mode: "waiting", message: "The folder is gone." };
+    expect(known({ index: away })).toMatchObject({ level: "warning", title: "The vault cannot be read just now" });
+    expect(known({ index: { ...away, mode: "watching" } })).toMatchObject({ level: "good" });
   });
 
   it("is connecting while nothing is known", () => {
@@ -53,7 +54,7 @@ describe("How the daemon stands", () => {
     [{ done: 0, total: 9, seconds_left: null }, "Indexing notes: 0 of 9", /so far\.$/, 0],
     [{ done: 0, total: 0 }, "Indexing notes", /so far\.$/, null],
     [{ phase: "listing" }, "Reading the vault", /so far/, null],
-    [{ phase: "rebuilding", done: 5, total: 10 }, "Rebuilding the index: 5 of 10", /one before/, 0.5],
+    [{ phase: "rebuilding", done: 5, total: 10 }, "Rebuilding the index: 5 of 10", /the old one/, 0.5],
     [{ phase: "embedding", done: 5, total: 10 }, "Learning what passages mean: 5 of 10", /words alone/, 0.5],
     [{ phase: "embedding" }, "Learning what passages mean", /words alone/, null],
   ] as const)("tells the work that goes on: %j", (values, title, detail, share) => {
@@ -92,9 +93,7 @@ describe("How the daemon stands", () => {
     const down = { ...embedding, ready: false, waiting: 88, last_error: "Ollama is away.", next_try_seconds: 95 };
     const away = known({ status: status({ embedding: down }) });
     expect(away).toMatchObject({ level: "warning", title: "The embedding model is away" });
-    expect(away.detail).toBe(
-      "Ollama is away. It is tried again in 1 min. Until then what is new is found by its words alone.",
-    );
+    expect(away.detail).toBe("Ollama is away. Next try in 1 min. Until then they are found by words alone.");
   });
 
   it("tells notes that wait for their rest, or for their vectors", () => {
@@ -112,7 +111,7 @@ describe("How the daemon stands", () => {
     expect(by("extractive", true).detail).toMatch(/quotes.*until a model is configured/);
     expect(by("extractive", true, ["ollama_chat/qwen3:4b"]).detail).toContain("ollama_chat/qwen3:4b");
     expect(by("ollama_chat/qwen3:4b", true).detail).toContain("own machines");
-    expect(by("openai/gpt", false).detail).toMatch(/openai\/gpt.*leaves the owner's machines/);
+    expect(by("openai/gpt", false).detail).toMatch(/openai\/gpt.*leaves your machines/);
   });
 
   it("does not call an empty index ready", () => {
@@ -170,9 +169,7 @@ describe("How fresh the open note is", () => {
 
   it("does not tell a personal note from one that is not indexed", () => {
     const hidden = freshnessOf(null, file("2026-11-30T11:00:00Z"), NOW, false);
-    expect(hidden).toEqual({ fresh: false, text: "This note takes no part: it is personal, or not in the index" });
-    expect(freshnessOf(null, file("2026-11-30T11:00:00Z"), NOW, true).text).toBe(
-      "This note takes no part: it is not in the index",
-    );
+    expect(hidden).toEqual({ fresh: false, text: "Not included: personal, or not in the index" });
+    expect(freshnessOf(null, file("2026-11-30T11:00:00Z"), NOW, true).text).toBe("Not included: not in the index");
   });
 });

@@ -2,7 +2,7 @@
 
 from vault_ask.answering.context import Context
 from vault_ask.answering.conversation import Conversation, Turn, remember
-from vault_ask.answering.evidence import Evidence, Prompt, VaultOnly, WebPage, WithWeb
+from vault_ask.answering.evidence import Evidence, Prompt, Selection, VaultOnly, WebPage, WithWeb
 from vault_ask.answering.ports import WebSearch
 from vault_ask.answering.web import WebAsked
 from vault_ask.retrieval.hits import Hit
@@ -19,6 +19,12 @@ def personal_notes_beside_web_pages(personal: Context[PrivateScope], talk: OpenT
 
 def a_private_conversation_beside_web_pages(context: Context[OpenScope], talk: PrivateTalk, pages: Pages) -> Evidence:
     return WithWeb(context, talk, pages)  # error: arg-type
+
+
+def personal_words_beside_web_pages(
+    context: Context[OpenScope], talk: OpenTalk, pages: Pages, words: Selection[PrivateScope]
+) -> Evidence:
+    return WithWeb(context, talk, pages, words)  # error: arg-type
 
 
 def a_private_conversation_taken_for_an_open_one(history: tuple[Turn, ...]) -> OpenTalk:
