@@ -7,7 +7,7 @@ import { insertAtCursor } from "../host";
 /** Put an answer at the cursor; the only thing that is ever written, and only when the user says so. */
 export function insertAnswer(app: App, turn: Turn): void {
   if (insertAtCursor(app, answerWithLinks(turn, { list: false }))) return;
-  new Notice("Open a note for editing first: the answer goes to its cursor.");
+  new Notice("Open a note for editing first: the answer goes where you would type.");
 }
 
 /** The answer with its citations as wikilinks, and its sources below. */

@@ -97,16 +97,18 @@ test("Ask about the selection is offered only for one, and sends the words once"
   expect(await page.locator(".vault-ask-selection-chip").count()).toBe(0);
 });
 
-test("selected words of a personal note are not sent while personal notes stay out", async () => {
+test("selected words of a personal note reach no model while personal notes stay out", async () => {
   const { app, page, pane } = await openPane();
   await page.evaluate(() => window.bench.openNote("Personal/Therapy.md"));
   await page.locator(".bench-editor").focus();
   await page.evaluate(() => window.bench.editor.setSelection({ line: 0, ch: 0 }, { line: 8, ch: 0 }));
   await pane.command("ask-about-selection");
+  const before = bench.model.requests.length;
   await pane.send("What does this mean?");
   await pane.reached("failed");
-  expect(await pane.last(".vault-ask-error").textContent()).toMatch(/not sent/);
-  expect(app.asked).toHaveLength(0);
+  expect(await pane.last(".vault-ask-error").textContent()).toMatch(/selected words were not used/);
+  expect(app.asked.at(-1)).toMatchObject({ question: "What does this mean?", include_personal: false });
+  expect(bench.model.requests).toHaveLength(before);
 });
 
 test("every command is there, and those that need something are offered only with it", async () => {

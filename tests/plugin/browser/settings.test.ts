@@ -1,4 +1,7 @@
 // The settings: what may be entered, what is kept, and where the token is.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { useBench } from "../bench/bench";
 import { TOKEN } from "../bench/daemon";
@@ -63,13 +66,38 @@ test("the connection is tested on a click: a right token is greeted, a wrong one
   const { app, page, row } = await openSettings();
   await row("Connection").locator("button").click();
   await row("Connection")
-    .filter({ hasText: /Found vault-ask .* notes/ })
+    .filter({ hasText: /Connected to vault-ask .* notes/ })
     .waitFor();
   await page.evaluate(() => window.bench.app.secretStorage.setSecret("vault-ask-token", "wrong-token-0123456789"));
   await row("Connection").locator("button").click();
   await row("Connection").filter({ hasText: /token/i }).waitFor();
   expect(await page.locator(".mod-settings").textContent()).not.toContain("wrong-token");
   expect(app.errors).toEqual([]);
+});
+
+test("an address that is being typed is asked by nobody before the settings are left", async () => {
+  const { app, page, row } = await openSettings();
+  const heard: string[] = [];
+  const stranger = createServer((request, response) => {
+    heard.push(`${request.url} ${request.headers.authorization ?? ""}`);
+    response.writeHead(200, { "access-control-allow-origin": "*", "access-control-allow-headers": "authorization" });
+    response.end("{}");
+  }).listen(0, "127.0.0.1");
+  await once(stranger, "listening");
+  const typed = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+  await page.evaluate(() => window.bench.command("vault-ask:ask"));
+  await row(/^Address/)
+    .locator("input")
+    .fill(typed);
+  await until("it is kept", () => app.data.includes(typed));
+  // What the pane asks meanwhile, such as how the note stands that is opened now, goes to the daemon in use.
+  const asked = page.waitForRequest((request) => request.url().includes("/api/related"));
+  await page.evaluate((note) => window.bench.openNote(note), "Home/Bins.md");
+  expect((await asked).url()).toContain(bench.daemon.address);
+  expect(heard).toEqual([]);
+  await page.evaluate(() => window.bench.closeSettings("vault-ask"));
+  await until("the new address is in use", () => heard.length > 0);
+  stranger.close();
 });
 
 test("the token lives in the secret storage: the settings keep its name, and it goes to the daemon alone", async () => {
