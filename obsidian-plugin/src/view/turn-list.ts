@@ -66,6 +66,8 @@ export class TurnList extends Component {
 
   /** Keep a reader who is at the end there: at the newest words, not past them among the sources. */
   settle(): void {
+    // A reader may have gone up whose event has not come yet.
+    this.onScroll();
     if (this.isFollowing) this.scrollToTop(this.scrollerEl.scrollTop + Math.max(0, this.below()));
     this.showNewest();
   }
@@ -99,21 +101,18 @@ export class TurnList extends Component {
   }
 
   private onScroll(): void {
-    const { scrollTop } = this.scrollerEl;
-    // Growth alone takes nobody away from the end; only a reader who goes up does.
-    if (this.isAtEnd()) this.isFollowing = true;
-    else if (scrollTop < this.lastTop) this.isFollowing = false;
+    const { scrollTop, scrollHeight, clientHeight } = this.scrollerEl;
+    const left = scrollHeight - scrollTop - clientHeight;
+    // Growth alone takes nobody away from the end, and what became shorter pushes up to it; a reader who goes up by a
+    // little begins to go further.
+    if (scrollTop < this.lastTop && left > 1) this.isFollowing = false;
+    else if (scrollTop > this.lastTop && left <= NEAR) this.isFollowing = true;
     this.lastTop = scrollTop;
     this.showNewest();
   }
 
   private showNewest(): void {
     this.newestEl.hidden = this.isFollowing || this.below() <= NEAR;
-  }
-
-  private isAtEnd(): boolean {
-    const { scrollTop, scrollHeight, clientHeight } = this.scrollerEl;
-    return scrollHeight - scrollTop - clientHeight <= NEAR;
   }
 
   /** How far below the fold the newest words end, in pixels. */
