@@ -36,7 +36,7 @@ def program(tree: Path, name: str, text: str) -> None:
 def install(tree: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["/bin/bash", "-c", f"source {tree}/scripts/environment.sh && install_node_packages"],
-        env=os.environ | {"PATH": f"{tree}/bin"},
+        env=os.environ | {"PATH": f"{tree}/.venv/bin:{tree}/bin"},
         capture_output=True,
         text=True,
         timeout=30,
@@ -52,15 +52,40 @@ def test_packages_are_installed_once_and_again_when_the_lock_changes(tree: Path)
     assert len((tree / "npm-was-called").read_text().splitlines()) == 2
 
 
-@pytest.mark.parametrize("fault", ["no npm", "an old node"])
-def test_without_npm_or_with_an_old_node_the_command_that_brings_them_is_said(tree: Path, fault: str) -> None:
+def take_node_away(tree: Path, fault: str) -> None:
     if fault == "no npm":
         (tree / "bin" / "npm").unlink()
     else:
         program(tree, "node", SAY_VERSION.format(old=1))
+
+
+@pytest.mark.parametrize("fault", ["no npm", "an old node"])
+def test_without_npm_or_with_an_old_node_that_of_pypi_is_used(tree: Path, fault: str) -> None:
+    take_node_away(tree, fault)
+    wheel, venv = tree / "wheel", tree / ".venv" / "bin"
+    for folder in (wheel / "bin", wheel / "lib/node_modules/npm/bin", venv):
+        folder.mkdir(parents=True)
+    (wheel / "bin" / "node").write_text(SAY_VERSION.format(old=0), encoding="utf-8")
+    (wheel / "bin" / "node").chmod(0o755)
+    for name in ("npm", "npx"):
+        (wheel / "lib/node_modules/npm/bin" / f"{name}-cli.js").write_text(INSTALL, encoding="utf-8")
+    pip = f'#!/bin/sh\n[ "$1" = -c ] && echo {wheel} || echo "$*" >>{tree}/pip-was-called\n'
+    (venv / "python").write_text(pip, encoding="utf-8")
+    (venv / "python").chmod(0o755)
+    for name in ("ln", "chmod"):
+        (tree / "bin" / name).symlink_to(shutil.which(name) or "")
+    result = install(tree)
+    assert result.returncode == 0, result.stderr
+    assert "--require-hashes" in (tree / "pip-was-called").read_text()
+    assert (tree / "npm-was-called").read_text().splitlines() == ["ci --loglevel=error"]
+
+
+@pytest.mark.parametrize("fault", ["no npm", "an old node"])
+def test_where_that_of_pypi_cannot_be_had_either_what_is_missing_is_said(tree: Path, fault: str) -> None:
+    take_node_away(tree, fault)
     result = install(tree)
     assert result.returncode == 1
-    assert "sudo apt-get install nodejs npm" in result.stderr
+    assert "Node 20.19 or newer with npm is missing" in result.stderr
     assert not (tree / "node_modules").exists()
 
 
