@@ -9,13 +9,16 @@ import pytest
 
 from fakes import HashEmbedder
 from vault_ask.errors import IndexDamaged, IndexFailed
-from vault_ask.index.database import Views, connect_reader, connect_statistics, fetch, translated
+from vault_ask.index.database import Views, connect_reader, connect_statistics, connect_writer, fetch, translated
+from vault_ask.index.migrations import SCHEMA
 from vault_ask.scope import Sensitivity
 from vault_building import OPEN, PRIVATE, Building
 
 NOTES = {
     "Open.md": "# Harvest\nplain harvest text [[Diary]] #food\n",
-    "Private/Diary.md": "---\naliases: [Canaria]\ntags: [canarytag]\n---\n# Canaryhead\nCANARY harvest [[Open]]\n",
+    "Private/Diary.md": (
+        "---\naliases: [Canaria]\ntags: [canarytag]\n---\n# Canaryhead\nCANARY harvest [[Open]]\n- [ ] canarytask\n"
+    ),
 }
 
 
@@ -41,6 +44,22 @@ def statistics(building: Building) -> Iterator[apsw.Connection]:
     connection.close()
 
 
+def test_an_index_of_an_older_vault_ask_is_told_as_such_and_read_once_it_was_opened_for_writing(tmp_path: Path) -> None:
+    building = Building(tmp_path, HashEmbedder())
+    building.put(NOTES)
+    building.close()
+    older = apsw.Connection(str(building.files.current))
+    older.execute("DROP INDEX chunks_seen")
+    older.pragma("user_version", SCHEMA - 1)
+    older.close()
+    with pytest.raises(IndexFailed, match="older vault-ask"):
+        connect_reader(building.files.current, Sensitivity.OPEN)
+    connect_writer(building.files.current).close()
+    connection, views = connect_reader(building.files.current, Sensitivity.OPEN)
+    assert fetch(connection, f"SELECT count(*) FROM {views.notes}") == [(1,)]  # noqa: S608 - a view of ours
+    connection.close()
+
+
 HARVEST = "WHERE query MATCH '\"harvest\"'"
 REFUSED = r"prohibited|not authorized"
 READS = [
@@ -60,6 +79,13 @@ READS = [
     "SELECT count(*) FROM embeddings",
     "SELECT target FROM edges",
     "SELECT key FROM names",
+    "SELECT words FROM properties",
+    "SELECT key FROM properties",
+    "SELECT words FROM tasks",
+    "SELECT count(*) FROM tasks",
+    "SELECT place FROM notes",
+    "SELECT value FROM main.properties AS p, json_each(json_array(p.words))",
+    "WITH json_each AS (SELECT words FROM main.properties) SELECT words FROM json_each",
     "SELECT body FROM chunk_words",
     "SELECT count(*) FROM chunk_words",
     "SELECT term FROM chunk_terms",
@@ -166,13 +192,13 @@ def test_the_views_of_a_ceiling_show_its_rows_and_no_others(building: Building) 
     for ceiling in Sensitivity:
         connection, views = connect_reader(building.files.current, ceiling)
         counts = {}
-        for field in ("notes", "chunks", "embeddings", "edges", "names", "vectors"):
+        for field in ("notes", "chunks", "embeddings", "edges", "names", "vectors", "tags", "properties", "tasks"):
             counts[field] = len(fetch(connection, select("*", getattr(views, field))))
         found = fetch(connection, select("count(*)", views.words, HARVEST))[0][0]
         shown[ceiling] = (*counts.values(), found)
         connection.close()
-    assert shown[Sensitivity.OPEN] == (1, 1, 1, 2, 1, 1, 1)
-    assert shown[Sensitivity.PERSONAL] == (2, 2, 2, 4, 3, 2, 2)
+    assert shown[Sensitivity.OPEN] == (1, 1, 1, 2, 1, 1, 1, 0, 0, 1)
+    assert shown[Sensitivity.PERSONAL] == (2, 2, 2, 4, 3, 2, 2, 2, 1, 2)
 
 
 def test_the_edges_of_a_ceiling_do_not_even_number_a_hidden_note(reader: tuple[apsw.Connection, Views]) -> None:

@@ -113,7 +113,10 @@ def test_the_language_rides_in_front_of_the_text() -> None:
     assert split_mark("no mark") == ("und", "no mark")
 
 
-@given(st.text(max_size=60), st.sampled_from(["en", "sv", "tr", "de", "ar", "und", "zh"]))
+@given(
+    st.text(max_size=60),
+    st.sampled_from(["en", "sv", "tr", "de", "ar", "und", "zh", "he", "da", "fi", "fa", "hi", "ja"]),
+)
 def test_every_word_of_a_text_finds_the_text(text: str, language: str) -> None:
     held = set(terms(text, language))
     for word, listed in query_words(text, (language, "und")).items():

@@ -37,10 +37,15 @@ def filled(
 
 
 def stored(building: Building, path: str) -> np.ndarray:
+    """Give what a search by meaning compares, which a view makes anew from the raw vectors."""
     with building.open(OPEN) as view:
         chunks = view.chunks_of(path)
-        found = view.centred_vectors(chunks)
-    return np.stack([found[chunk] for chunk in chunks])
+        made = view.centred_vectors(chunks)
+    rows = building.writer._db.execute("SELECT id, embedding FROM chunks_vec").fetchall()
+    kept = {chunk: np.frombuffer(vector, "<f4") for chunk, vector in rows}
+    found = np.stack([kept[chunk] for chunk in chunks])
+    assert not found.any() or np.allclose(found, np.stack([made[chunk] for chunk in chunks]), atol=2e-3)
+    return found
 
 
 def test_each_language_is_centred_by_its_own_mean(tmp_path: Path) -> None:

@@ -18,8 +18,9 @@ import sqlite_vec
 
 from vault_ask.errors import ConfigError, IndexDamaged, IndexFailed
 from vault_ask.index.files import make_private
-from vault_ask.index.migrations import migrate
-from vault_ask.index.terms import split_mark, terms
+from vault_ask.index.migrations import SCHEMA, migrate
+from vault_ask.index.rewording import renew_words
+from vault_ask.index.terms import index_terms, split_mark
 from vault_ask.scope import Sensitivity
 from vault_ask.sources.walk import printable
 
@@ -31,13 +32,19 @@ STATISTICS_CACHE_KIB = 512
 # https://sqlite.org/rescode.html#ioerr_short_read
 _CUT_SHORT = frozenset({apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS})
 
-# Tables that hold figures of the whole vault and no text of any note.
-_OPEN_TABLES = frozenset({"meta", "statistics", "tallies", "sqlite_master", "sqlite_schema"})
+# Tables that hold figures of the whole vault and no text of any note; and a list that is bound as one value, since
+# SQLite binds no more than so many.
+_OPEN_TABLES = frozenset({"meta", "statistics", "tallies", "sqlite_master", "sqlite_schema", "json_each"})
 # What FTS5 and vec0 read by themselves while they answer for a view.
 _SHADOW_PREFIXES = ("chunks_fts_", "chunks_vec_")
 # fts5vocab opens its index by selecting the hidden column of the FTS5 table.
 _VOCABULARY_READS = frozenset({("chunks_fts", "chunks_fts")})
 _REFUSED_FUNCTIONS = frozenset({"snippet", "highlight", "load_extension", "writefile", "readfile", "edit"})
+
+_OLDER = (
+    "The index is of an older vault-ask and cannot be read yet. Run `vault-ask index`, or restart the daemon: either "
+    "brings it up to date, and nothing is embedded again."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +59,15 @@ class Views:
     embeddings: str
     edges: str
     names: str
+    tags: str
+    properties: str
+    tasks: str
     troubles: str
     incomplete: str
 
 
 def connect_writer(path: Path) -> apsw.Connection:
-    """Open the index for writing, creating or migrating it. One writer at a time: the caller holds the data lock.
+    """Open the index for writing, creating it or bringing schema and words up to date. The caller holds the data lock.
 
     Raises ConfigError when the file was made by a newer vault-ask or the vector extension cannot be loaded, and
     apsw.CorruptError or apsw.NotADBError when the file is damaged.
@@ -70,15 +80,19 @@ def connect_writer(path: Path) -> apsw.Connection:
     connection.pragma("foreign_keys", "ON")
     connection.pragma("recursive_triggers", "ON")
     migrate(connection)
+    renew_words(connection)
     return connection
 
 
 def connect_reader(path: Path, ceiling: Sensitivity) -> tuple[apsw.Connection, Views]:
     """Open the index for reading up to a ceiling; whatever lies outside the views of the ceiling is refused.
 
-    Raises apsw.CantOpenError when there is no index yet.
+    Raises apsw.CantOpenError when there is no index yet, and IndexFailed for one of an older vault-ask.
     """
     connection = _connect(path, apsw.SQLITE_OPEN_READWRITE)
+    if connection.pragma("user_version") < SCHEMA:
+        connection.close()
+        raise IndexFailed(_OLDER)
     connection.pragma("cache_size", -READER_CACHE_KIB)
     views = _create_views(connection, ceiling)
     connection.pragma("query_only", "ON")
@@ -160,7 +174,7 @@ def _make_tokenizer(_connection: apsw.Connection, _arguments: list[str]) -> "aps
             # two characters and itself, which stands in no text.
             return (rest,)
         # Offsets are left out: quotes are cut by us from the note's own lines, never by FTS5.
-        return terms(rest, language)
+        return index_terms(rest, language)
 
     return tokenize
 
@@ -172,7 +186,6 @@ def _printable(*path: "apsw.SQLiteValue") -> str:
 def _create_views(connection: apsw.Connection, ceiling: Sensitivity) -> Views:
     suffix = secrets.token_hex(8)
     top = int(ceiling)
-    visible = f"SELECT id FROM main.notes WHERE level <= {top}"
     bodies = {
         "notes": f"SELECT * FROM main.notes WHERE level <= {top}",
         "chunks": f"SELECT * FROM main.chunks WHERE level <= {top}",
@@ -180,7 +193,8 @@ def _create_views(connection: apsw.Connection, ceiling: Sensitivity) -> Views:
         "words": (
             "SELECT f.rowid AS id, f.chunks_fts AS query, f.rank AS rank, bm25(f.chunks_fts, {prelude}, 1.0) AS score "
             # State 2 is packed data: nothing of it is to be read, so its title must not find it either.
-            f"FROM main.chunks_fts AS f JOIN main.chunks AS c ON c.id = f.rowid WHERE c.level <= {top} AND c.state <> 2"
+            f"FROM main.chunks_fts AS f JOIN main.chunks AS c INDEXED BY chunks_seen ON c.id = f.rowid "
+            f"WHERE c.level <= {top} AND c.state <> 2"
         ).replace("{prelude}", str(PRELUDE_WEIGHT)),
         # Every chunk that holds a word, packed ones too, as fts5vocab counts them.
         "holders": (
@@ -191,14 +205,27 @@ def _create_views(connection: apsw.Connection, ceiling: Sensitivity) -> Views:
             "SELECT e.chunk AS chunk, e.vector AS vector FROM main.embeddings AS e "
             f"JOIN main.chunks AS c ON c.id = e.chunk WHERE c.level <= {top}"
         ),
+        # Joined, here and below: with IN, SQLite lists every visible note before it looks one up.
         "edges": (
-            "SELECT e.id, e.src, CASE WHEN e.dst IN ({visible}) THEN e.dst END AS dst, e.kind, e.target, e.key, "
-            "e.heading, e.block, e.alias, e.line FROM main.edges AS e WHERE e.src IN ({visible})"
-        ).replace("{visible}", visible),
-        # Joined: with IN, SQLite lists every visible note before it looks a name up.
+            "SELECT e.id, e.src, d.id AS dst, e.kind, e.target, e.key, e.heading, e.block, e.alias, e.line "
+            "FROM main.edges AS e JOIN main.notes AS s ON s.id = e.src "
+            f"LEFT JOIN main.notes AS d ON d.id = e.dst AND d.level <= {top} WHERE s.level <= {top}"
+        ),
         "names": (
             "SELECT a.key, a.note, a.alias FROM main.names AS a JOIN main.notes AS n ON n.id = a.note "
             f"WHERE n.level <= {top}"
+        ),
+        "tags": (
+            "SELECT e.key, e.src AS note FROM main.edges AS e JOIN main.notes AS n ON n.id = e.src "
+            f"WHERE e.kind = 'tag' AND n.level <= {top}"
+        ),
+        "properties": (
+            "SELECT p.note, p.key, p.words, p.number FROM main.properties AS p "
+            f"JOIN main.notes AS n ON n.id = p.note WHERE n.level <= {top}"
+        ),
+        "tasks": (
+            "SELECT t.chunk, t.state, t.words FROM main.tasks AS t "
+            f"JOIN main.chunks AS c ON c.id = t.chunk WHERE c.level <= {top}"
         ),
         # Nobody can tell how personal a file is that could not be read.
         "troubles": f"SELECT * FROM main.troubles WHERE {int(Sensitivity.PERSONAL)} <= {top}",
@@ -224,13 +251,16 @@ def _create_views(connection: apsw.Connection, ceiling: Sensitivity) -> Views:
         embeddings=f"embeddings_{suffix}",
         edges=f"edges_{suffix}",
         names=f"names_{suffix}",
+        tags=f"tags_{suffix}",
+        properties=f"properties_{suffix}",
+        tasks=f"tasks_{suffix}",
         troubles=f"troubles_{suffix}",
         incomplete=f"incomplete_{suffix}",
     )
 
 
-PRELUDE_WEIGHT = 1.0
-"""BM25 weight of the prelude against the body; see docs/measurements.md."""
+PRELUDE_WEIGHT = 2.0
+"""BM25 weight of title, aliases, headings and topics against the body; on the packs 1 and 2 are as good."""
 
 
 class _Authorizer:

@@ -12,9 +12,10 @@ import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import islice
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import apsw
 import numpy as np
@@ -28,6 +29,7 @@ from vault_ask.index.files import IndexFiles
 from vault_ask.index.links import look_up
 from vault_ask.index.statistics import Centring
 from vault_ask.index.terms import LANGUAGE_MARK
+from vault_ask.index.within import Condition, Within
 from vault_ask.notes.fold import fold, storable
 from vault_ask.notes.frontmatter import Frontmatter
 from vault_ask.notes.links import link_key
@@ -37,6 +39,9 @@ from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
 S = TypeVar("S", OpenScope, PrivateScope)
 
 MANY_TERMS = 1_000
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_LISTED = "(SELECT value FROM json_each(?))"
 
 PACKED, REFUSED = 2, 3
 """States of a chunk: no text, such as a base64 image, and refused by the embedder; as ChunkState of the writer."""
@@ -59,6 +64,8 @@ class Passage(Generic[S]):
     tokens: int
     language: str
     sensitivity: Sensitivity
+    days: tuple[int, int] | None = None
+    """The first and the last day it is of, as ordinals of `datetime.date`; None where nothing tells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +96,25 @@ class StoredText:
     body: str
     overlap: int
     line_start: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A chunk among those of its note: its place there, its text and lines.
+
+    Its first `overlap` characters repeat the chunk before. `is_text` is False for packed data.
+    """
+
+    chunk: int
+    ordinal: int
+    heading_path: str
+    block: str | None
+    body: str
+    overlap: int
+    line_start: int
+    line_end: int
+    tokens: int
+    is_text: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +195,8 @@ class VaultView(Generic[S]):
         self._db = reader.connection
         self._views = reader.views
         self._statistics = reader.statistics
+        self._reader = reader
+        self._centring: Centring | None = None
 
     @property
     def space(self) -> str | None:
@@ -205,8 +233,10 @@ class VaultView(Generic[S]):
         return int(found) if found else None
 
     def centring(self) -> Centring:
-        """Give the means and the spread of the vault's vectors."""
-        return vectors.load_centring(self._statistics)
+        """Give the means and the spread of the vault's vectors; read once, since a view is of one moment."""
+        if self._centring is None:
+            self._centring = self._reader.centring()
+        return self._centring
 
     def tallies(self) -> Tallies:
         """Count the chunks in sight by language."""
@@ -252,67 +282,155 @@ class VaultView(Generic[S]):
             found.update(fetch(self._statistics, f"SELECT term, doc FROM chunk_terms WHERE term IN ({marks})", some))
         return found
 
-    def nearest(self, vector: Vector, k: int, *, notes: Sequence[str] | None = None) -> list[tuple[int, float]]:
+    def nearest(
+        self, vector: Vector, k: int, *, notes: Sequence[str] | None = None, within: Within | None = None
+    ) -> list[tuple[int, float]]:
         """Find the k chunks nearest to a centred unit vector, as (chunk, cosine), nearest first.
 
-        With `notes` among the chunks of these notes alone, at the same cost for one chunk as for thousands.
+        With `notes` among the chunks of these notes alone, with `within` among those that fit: what is left out is so
+        before the nearest are counted.
         """
         if self._views.vectors is None:
             return []
-        among = self._among("id", notes)
+        among: Condition = self._among("id", notes, within)
         rows = fetch(
             self._db,
             f"SELECT id, distance FROM {self._views.vectors} "
-            f"WHERE embedding MATCH ? AND k = ? {among} ORDER BY distance",
-            (np.ascontiguousarray(vector, dtype="<f4").tobytes(), k, *(notes or ())),
+            f"WHERE embedding MATCH ? AND k = ? {among.sql} ORDER BY distance",
+            (np.ascontiguousarray(vector, dtype="<f4").tobytes(), k, *among.bound),
         )
         # vec0 gives the Euclidean distance; between unit vectors d*d = 2 - 2*cos.
         return [(chunk, 1.0 - distance * distance / 2.0) for chunk, distance in rows]
 
-    def matching(self, query: str, k: int, *, notes: Sequence[str] | None = None) -> list[tuple[int, float]]:
-        """Find the k best chunks for an FTS5 query, as (chunk, -bm25), best first; with `notes` among theirs alone.
+    def matching(
+        self, query: str, k: int, *, notes: Sequence[str] | None = None, within: Within | None = None
+    ) -> list[tuple[int, float]]:
+        """Find the k best chunks for an FTS5 query, as (chunk, -bm25), best first, among the same as `nearest`.
 
         `query` is made by retrieval from quoted words only. Sorted by bm25(), which is 1.3 to 2.7 times faster than
         by `rank`. Raises IndexFailed.
         """
         # The + keeps SQLite from asking FTS5 once for each chunk of the notes: 58 ms against 1 for a note of 1,000.
-        among = self._among("+id", notes)
+        among: Condition = self._among("+id", notes, within)
         with translated():
             rows = fetch(
                 self._db,
-                f"SELECT id, score FROM {self._views.words} WHERE query MATCH ? {among} ORDER BY score LIMIT ?",
-                (query, *(notes or ()), k),
+                f"SELECT id, score FROM {self._views.words} WHERE query MATCH ? {among.sql} ORDER BY score LIMIT ?",
+                (query, *among.bound, k),
             )
         return [(chunk, -score) for chunk, score in rows]
 
-    def _among(self, column: str, notes: Sequence[str] | None) -> str:
-        """Narrow a search of chunks to those of some notes, whose paths are bound; to none where there are no notes."""
+    def holding(self, within: Within, k: int) -> list[int]:
+        """List k chunks that fit, where there is nothing else to go by: the newest notes first, by day or by change.
+
+        Of each note the first chunk that fits comes before any second one; packed data never.
+        """
+        fits: Condition = within.condition(self._views)
+        rows = fetch(
+            self._db,
+            f"WITH fitting AS (SELECT c.id, c.note, row_number() OVER (PARTITION BY c.note ORDER BY c.ordinal) AS nth "
+            f"FROM {self._views.chunks} AS c WHERE c.state <> {PACKED} AND {fits.sql}) "
+            f"SELECT f.id FROM fitting AS f JOIN {self._views.notes} AS n ON n.id = f.note "
+            f"ORDER BY f.nth, coalesce(n.day_last, n.mtime / 86400.0 + {_EPOCH}) DESC, n.path LIMIT ?",
+            (*fits.bound, k),
+        )
+        return [row[0] for row in rows]
+
+    def has_any(self, within: Within) -> bool:
+        """Say whether any chunk fits, packed data aside."""
+        fits: Condition = within.condition(self._views)
+        one = f"SELECT 1 FROM {self._views.chunks} AS c WHERE c.state <> {PACKED} AND {fits.sql} LIMIT 1"
+        return bool(fetch(self._db, one, tuple(fits.bound)))
+
+    def fitting(self, chunks: Sequence[int], within: Within) -> list[int]:
+        """Keep of some chunks those that fit, in the order given."""
+        fits: Condition = within.condition(self._views)
+        rows = fetch(
+            self._db,
+            f"SELECT c.id FROM {self._views.chunks} AS c WHERE c.id IN {_LISTED} AND {fits.sql}",
+            (_listed(chunks), *fits.bound),
+        )
+        kept = {row[0] for row in rows}
+        return [chunk for chunk in chunks if chunk in kept]
+
+    def _among(self, column: str, notes: Sequence[str] | None, within: Within | None) -> Condition:
+        """Narrow a search of chunks to those of some notes and to those that fit; to none where there are no notes."""
+        if notes is None and not within:
+            return Condition("")
+        fits: Condition = (within or Within()).condition(self._views)
+        # In one list: vec0 takes no second one.
+        chunks = f"SELECT c.id FROM {self._views.chunks} AS c WHERE {fits.sql}"
         if notes is None:
-            return ""
-        marks = ", ".join("?" * len(notes))
-        chunks = f"SELECT c.id FROM {self._views.chunks} AS c JOIN {self._views.notes} AS n ON n.id = c.note"
-        return f"AND {column} IN ({chunks} WHERE n.path IN ({marks}))"
+            return Condition(f"AND {column} IN ({chunks})", fits.bound)
+        of_notes = f"c.note IN (SELECT id FROM {self._views.notes} WHERE path IN {_LISTED})"
+        return Condition(f"AND {column} IN ({chunks} AND {of_notes})", (*fits.bound, _listed(notes)))
 
     def passages(self, chunks: Sequence[int]) -> dict[int, Passage[S]]:
         """Read chunks by id; an id that is not visible is left out."""
-        marks = ", ".join("?" * len(chunks))
         rows = fetch(
             self._db,
             "SELECT c.id, c.note, n.path, n.title, c.heading_path, c.block, c.prelude, c.body, c.line_start, "
-            f"c.line_end, c.tokens, c.language, c.level FROM {self._views.chunks} AS c "
-            f"JOIN {self._views.notes} AS n ON n.id = c.note WHERE c.id IN ({marks})",
-            tuple(chunks),
+            f"c.line_end, c.tokens, c.language, c.level, c.day_first, c.day_last FROM {self._views.chunks} AS c "
+            f"JOIN {self._views.notes} AS n ON n.id = c.note WHERE c.id IN {_LISTED}",
+            (_listed(chunks),),
         )
         return {row[0]: _passage(row) for row in rows}
 
+    def pieces(self, chunks: Sequence[int], reach: int) -> dict[int, list[Piece]]:
+        """Give each chunk with up to `reach` on either side in its note, in order; none for one that is hidden."""
+        rows = fetch(
+            self._db,
+            "SELECT o.id, c.id, c.ordinal, c.heading_path, c.block, c.body, c.overlap, c.line_start, c.line_end, "
+            f"c.tokens, c.state FROM {self._views.chunks} AS o JOIN {self._views.chunks} AS c ON c.note = o.note "
+            f"WHERE o.id IN ({', '.join('?' * len(chunks))}) "
+            "AND c.ordinal BETWEEN o.ordinal - ? AND o.ordinal + ? ORDER BY c.ordinal",
+            (*chunks, reach, reach),
+        )
+        found: dict[int, list[Piece]] = {chunk: [] for chunk in chunks}
+        for around, *row in rows:
+            found[around].append(_piece(row))
+        return found
+
     def centred_vectors(self, chunks: Sequence[int]) -> dict[int, Vector]:
         """Read the centred unit vectors of chunks; those without one, or not visible, are left out."""
-        if self._views.vectors is None:
+        if self._views.vectors is None or not chunks:
             return {}
-        # One by one: for a list of ids vec0 scans all of its rows, 35 ms of 11,000 against 0.02 ms an id.
-        one = f"SELECT id, embedding FROM {self._views.vectors} WHERE id = ?"
-        rows = [row for chunk in chunks for row in fetch(self._db, one, (chunk,))]
-        return {chunk: np.frombuffer(blob, "<f4") for chunk, blob in rows}
+        # From the raw vectors, all at once: to ask vec0 for each of them costs ten times as much, and for a list of
+        # ids it scans all of its rows.
+        rows = fetch(
+            self._db,
+            f"SELECT e.chunk, e.vector, c.language FROM {self._views.embeddings} AS e "
+            f"JOIN {self._views.chunks} AS c ON c.id = e.chunk WHERE e.chunk IN {_LISTED}",
+            (_listed(chunks),),
+        )
+        if not rows:
+            return {}
+        raw = vectors.decode_all([blob for _, blob, _ in rows])
+        centred = self.centring().centre_passages(raw, [language for _, _, language in rows])
+        return {row[0]: vector for row, vector in zip(rows, centred, strict=True)}
+
+    def matched(self, query: str, chunks: Sequence[int]) -> set[int]:
+        """Tell which of some chunks fit an FTS5 query, made as for `matching`."""
+        # The + as there.
+        rows = fetch(
+            self._db,
+            f"SELECT id FROM {self._views.words} WHERE query MATCH ? AND +id IN {_LISTED}",
+            (query, _listed(chunks)),
+        )
+        return {row[0] for row in rows}
+
+    def chunks_at(self, paths: Collection[str]) -> dict[str, list[int]]:
+        """List the chunks of notes in order, by path, but for packed data; without notes that are not visible."""
+        rows = fetch(
+            self._db,
+            f"SELECT n.path, c.id FROM {self._views.notes} AS n JOIN {self._views.chunks} AS c ON c.note = n.id "
+            f"WHERE n.path IN {_LISTED} AND c.state <> ? ORDER BY n.path, c.ordinal",
+            (_listed(paths), PACKED),
+        )
+        found: dict[str, list[int]] = {}
+        for path, chunk in rows:
+            found.setdefault(path, []).append(chunk)
+        return found
 
     def chunks_of(self, path: str) -> list[int]:
         """List the chunks of a note in order, but for packed data; empty when the note is absent or not visible."""
@@ -406,8 +524,8 @@ class VaultView(Generic[S]):
         rows = fetch(
             self._db,
             f"SELECT id, distance FROM {self._views.vectors} WHERE embedding MATCH ? AND k = ? "
-            f"AND id IN ({others} WHERE n.path NOT IN ({_marks(notes)})) ORDER BY distance",
-            (np.ascontiguousarray(vector, dtype="<f4").tobytes(), k, *notes),
+            f"AND id IN ({others} WHERE n.path NOT IN {_LISTED}) ORDER BY distance",
+            (np.ascontiguousarray(vector, dtype="<f4").tobytes(), k, _listed(notes)),
         )
         return [(chunk, 1.0 - distance * distance / 2.0) for chunk, distance in rows]
 
@@ -426,24 +544,61 @@ class VaultView(Generic[S]):
         rows = fetch(
             self._db,
             f"SELECT c.id, n.path FROM {self._views.chunks} AS c JOIN {self._views.notes} AS n ON n.id = c.note "
-            f"WHERE c.id IN ({_marks(chunks)})",
-            tuple(chunks),
+            f"WHERE c.id IN {_LISTED}",
+            (_listed(chunks),),
         )
         return dict(rows)
 
-    def edges_from(self, path: str) -> list[EdgeView]:
-        """List a note's links, in order."""
-        return self._edges("s.path = ?", path)
+    def edges_from(self, *paths: str) -> list[EdgeView]:
+        """List the links of notes, of each in order."""
+        return self._edges(f"s.path IN {_LISTED}", paths)
 
-    def edges_to(self, path: str) -> list[EdgeView]:
-        """List the links that mean a note: of each note that has some, the first of each kind."""
-        first: dict[tuple[str, str], EdgeView] = {}
+    def edges_to(self, *paths: str) -> list[EdgeView]:
+        """List the links that mean one of some notes: of each note that has some to one, the first of each kind."""
+        first: dict[tuple[str, str, str], EdgeView] = {}
         # By its names, of which there is an index: a link means a note by one of them.
         named = f"SELECT a.key FROM {self._views.names} AS a JOIN {self._views.notes} AS n ON n.id = a.note"
-        for edge in self._edges(f"e.kind <> 'tag' AND e.key IN ({named} WHERE n.path = ?)", path):
-            if edge.target_path == path:
-                first.setdefault((edge.source, edge.kind), edge)
+        for edge in self._edges(f"e.kind <> 'tag' AND e.key IN ({named} WHERE n.path IN {_LISTED})", paths):
+            if edge.target_path in paths:
+                first.setdefault((edge.source, edge.kind, edge.target_path), edge)
         return list(first.values())
+
+    def degrees(self, paths: Collection[str]) -> dict[str, int]:
+        """Count the links of notes and those that may mean them by one of their names, by path."""
+        edges, names = self._views.edges, self._views.names
+        rows = fetch(
+            self._db,
+            f"SELECT n.path, (SELECT count(*) FROM {edges} AS e WHERE e.src = n.id AND e.kind <> 'tag') + "
+            f"(SELECT count(*) FROM {names} AS a JOIN {edges} AS e ON e.key = a.key AND e.kind <> 'tag' "
+            f"WHERE a.note = n.id) FROM {self._views.notes} AS n WHERE n.path IN {_LISTED}",
+            (_listed(paths),),
+        )
+        return dict(rows)
+
+    def mates(self, notes: Collection[int], rare: int) -> list[tuple[int, str]]:
+        """Pair notes with the paths of others that share a tag or a named topic which at most `rare` notes have."""
+        edges = self._views.edges
+        holders = f"SELECT 1 FROM {edges} AS h WHERE h.key = mine.key AND h.kind = mine.kind LIMIT ?"
+        return fetch(
+            self._db,
+            f"SELECT DISTINCT mine.src, n.path FROM {edges} AS mine JOIN {edges} AS other "
+            "ON other.key = mine.key AND other.kind = mine.kind AND other.src <> mine.src "
+            f"JOIN {self._views.notes} AS n ON n.id = other.src "
+            f"WHERE mine.src IN {_LISTED} AND mine.kind IN ('tag', 'topic') "
+            f"AND (SELECT count(*) FROM ({holders})) <= ? ORDER BY n.path",
+            (_listed(notes), rare + 1, rare),
+        )
+
+    def link_shares(self, paths: Collection[str], *, least: int) -> dict[str, tuple[int, int]]:
+        """Give how many links notes have and how many tokens of text, by path, of those with at least so many links."""
+        rows = fetch(
+            self._db,
+            f"SELECT n.path, (SELECT count(*) FROM {self._views.edges} AS e WHERE e.src = n.id AND e.kind <> 'tag') "
+            f"AS links, (SELECT sum(c.tokens) FROM {self._views.chunks} AS c WHERE c.note = n.id) "
+            f"FROM {self._views.notes} AS n WHERE n.path IN {_LISTED} AND links >= ?",
+            (_listed(paths), least),
+        )
+        return {path: (links, tokens or 0) for path, links, tokens in rows}
 
     def tagged(self, tag: str) -> list[str]:
         """List the paths of notes with a tag (folded, without `#`) or one nested below it."""
@@ -535,7 +690,7 @@ class VaultView(Generic[S]):
             for note, path, title, level, indexed, mtime in rows
         ]
 
-    def _edges(self, condition: str, path: str) -> list[EdgeView]:
+    def _edges(self, condition: str, paths: Sequence[str]) -> list[EdgeView]:
         # A link that leads nowhere in sight is looked up again where a note in sight has its name.
         has_namesake = f"d.id IS NULL AND EXISTS (SELECT 1 FROM {self._views.names} AS a WHERE a.key = e.key)"
         rows = fetch(
@@ -544,7 +699,7 @@ class VaultView(Generic[S]):
             f"CASE WHEN {has_namesake} THEN e.key END FROM {self._views.edges} AS e "
             f"JOIN {self._views.notes} AS s ON s.id = e.src LEFT JOIN {self._views.notes} AS d ON d.id = e.dst "
             f"WHERE {condition} ORDER BY s.path, e.line, e.id",
-            (path,),
+            (_listed(paths),),
         )
         hidden = self._tallied("level > ?").chunks
         return [self._meant_in_sight(EdgeView(*row), key if hidden else None) for *row, key in rows]
@@ -615,8 +770,16 @@ class _Reader:
         self.path = path
         self.connection, self.views = connect_reader(path, ceiling)
         self.statistics = connect_statistics(path)
+        self._centring: tuple[int, Centring] | None = None
         # A connection with a tokenizer of ours is never collected, so a thread that ends would leak its readers.
         self.close = weakref.finalize(self, _close_all, self.connection, self.statistics)
+
+    def centring(self) -> Centring:
+        """Give the means and the spread, which are half a megabyte, as they are in the transaction that is open."""
+        version = self.statistics.pragma("data_version")
+        if self._centring is None or self._centring[0] != version:
+            self._centring = (version, vectors.load_centring(self.statistics))
+        return self._centring[1]
 
     def outdated(self) -> bool:
         """Tell whether the vector table appeared after the views were made."""
@@ -637,8 +800,9 @@ class _Reader:
                     connection.execute("COMMIT")
 
 
-def _marks(values: Collection[object]) -> str:
-    return ", ".join("?" * len(values))
+def _listed(values: Collection[object]) -> str:
+    """Bind a list as one value: SQLite binds no more than so many."""
+    return json.dumps(list(values), ensure_ascii=False)
 
 
 def _close_all(*connections: apsw.Connection) -> None:
@@ -646,8 +810,24 @@ def _close_all(*connections: apsw.Connection) -> None:
         connection.close()
 
 
-def _passage(row: tuple[int, int, str, str, str, str | None, str, str, int, int, int, str, int]) -> Passage[S]:
-    chunk, note, path, title, heading_path, block, prelude, body, start, end, tokens, language, level = row
+def _piece(row: Sequence[Any]) -> Piece:
+    chunk, ordinal, heading_path, block, body, overlap, start, end, tokens, state = row
+    return Piece(
+        chunk=chunk,
+        ordinal=ordinal,
+        heading_path=heading_path,
+        block=block,
+        body=body,
+        overlap=overlap,
+        line_start=start,
+        line_end=end,
+        tokens=tokens,
+        is_text=state != PACKED,
+    )
+
+
+def _passage(row: tuple[Any, ...]) -> Passage[S]:
+    chunk, note, path, title, heading_path, block, prelude, body, start, end, tokens, language, level, *days = row
     return Passage(
         chunk=chunk,
         note=note,
@@ -662,6 +842,7 @@ def _passage(row: tuple[int, int, str, str, str, str | None, str, str, int, int,
         tokens=tokens,
         language=language,
         sensitivity=Sensitivity(level),
+        days=None if days[0] is None else (days[0], days[1]),
     )
 
 
@@ -673,6 +854,7 @@ __all__ = [
     "NoteProblemView",
     "NoteView",
     "Passage",
+    "Piece",
     "Standing",
     "StoredText",
     "StoredTrouble",

@@ -16,7 +16,7 @@ from typing import Any
 import apsw
 
 from vault_ask.errors import EmbeddingSpaceChanged
-from vault_ask.index import copies, vectors
+from vault_ask.index import copies, facets, vectors
 from vault_ask.index.database import BUSY_MILLISECONDS, connect_writer, fetch, has_vectors, translated
 from vault_ask.index.departed import Departed
 from vault_ask.index.drafts import (
@@ -36,6 +36,7 @@ from vault_ask.index.view import Known
 from vault_ask.notes.copies import original_of
 from vault_ask.notes.links import link_key
 from vault_ask.notes.model import Chunk, FrontmatterState, Note
+from vault_ask.notes.tasks import tasks
 from vault_ask.scope import Sensitivity
 
 
@@ -119,6 +120,14 @@ class IndexWriter:
             )
             for note, path, resolved, frontmatter, state, others, level in rows
         ]
+
+    def dated_in_slashes(self) -> list[tuple[str, Mapping[str, object], Sensitivity]]:
+        """Give the notes whose name or properties hold what may be a date such as 03-08-2026, with their properties."""
+        rows = self._fetch(
+            f"SELECT path, frontmatter, level FROM notes WHERE path GLOB '{_IN_SLASHES}' "
+            f"OR frontmatter GLOB '{_IN_SLASHES}'"
+        )
+        return [(path, json.loads(frontmatter), Sensitivity(level)) for path, frontmatter, level in rows]
 
     def has_content(self, content_hash: bytes, *, besides: str) -> bool:
         """Say whether another note has the same bytes, as a renamed note does until its old path goes."""
@@ -390,23 +399,27 @@ class IndexWriter:
         note = draft.note
         self._db.execute(
             "INSERT INTO notes (path, family, marks, resolved_path, title, level, own_level, language, content_hash, "
-            "revision, mtime, size, frontmatter, frontmatter_state, others, aliases, problems, indexed_at) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET "
+            "revision, mtime, size, frontmatter, frontmatter_state, others, aliases, problems, indexed_at, day_first, "
+            "day_last) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path) DO UPDATE SET "
             "family = excluded.family, marks = excluded.marks, own_level = excluded.own_level, hidden = 0, "
             "resolved_path = excluded.resolved_path, title = excluded.title, level = excluded.level, "
             "language = excluded.language, content_hash = excluded.content_hash, revision = excluded.revision, "
             "mtime = excluded.mtime, size = excluded.size, frontmatter = excluded.frontmatter, "
             "frontmatter_state = excluded.frontmatter_state, others = excluded.others, aliases = excluded.aliases, "
-            "problems = excluded.problems, indexed_at = excluded.indexed_at",
+            "problems = excluded.problems, indexed_at = excluded.indexed_at, day_first = excluded.day_first, "
+            "day_last = excluded.day_last",
             (
                 note.path, *original_of(note.path), draft.resolved_path, note.title, int(note.sensitivity),
                 int(note.sensitivity), note.language, draft.content_hash, draft.revision, draft.mtime, draft.size,
                 json.dumps(note.frontmatter, ensure_ascii=False), note.frontmatter_state, stored_claims(draft.others),
                 json.dumps(note.aliases, ensure_ascii=False),
                 json.dumps([(p.code, p.message, p.line) for p in note.problems], ensure_ascii=False), _now(),
+                *(note.days or (None, None)),
             ),
         )  # fmt: skip
         row = self._fetch("SELECT id FROM notes WHERE path = ?", (note.path,))[0][0]
+        facets.keep_note(self._db, int(row), note)
         names = {(link_key(note.path), 0), *((link_key(alias), 1) for alias in note.aliases)}
         rename(self._db, row, {name for name in names if name[0]})
         return int(row)
@@ -422,6 +435,7 @@ class IndexWriter:
                 del free[row]
             placed.append((chunk, row))
         spare = iter(list(free))
+        held = list(tasks(draft.note))
         centring = vectors.load_centring(self._db)
         for chunk, same in placed:
             found = Found(chunk, made, refused)
@@ -431,6 +445,7 @@ class IndexWriter:
                 vector = self._stored_vector(found.embed_hash, found.text_hash, draft)
             state = found.state if vector is None else ChunkState.EMBEDDED
             row = self._put_chunk(row, note, draft.note, found, state)
+            facets.keep_tasks(self._db, row, facets.held_in(chunk, draft.note, held))
             if vector is not None:
                 place = (row, int(draft.note.sensitivity), draft.note.language)
                 vectors.put(self._db, centring, place, vector)
@@ -445,6 +460,7 @@ class IndexWriter:
             note, chunk.ordinal, chunk.id, int(parent.sensitivity), parent.language, int(state),
             json.dumps(chunk.heading_path, ensure_ascii=False), chunk.block, chunk.prelude, chunk.body,
             chunk.line_start, chunk.line_end, chunk.overlap, chunk.tokens, found.embed_hash, found.text_hash,
+            *(chunk.days or (None, None)),
         )  # fmt: skip
         if row is None:
             self._db.execute(f"INSERT INTO chunks ({_COLUMNS}) VALUES ({_MARKS})", values)
@@ -508,6 +524,8 @@ MANY_PATHS = 500
 CHECKPOINT_MILLISECONDS = 250
 """How long a checkpoint waits for readers, each of which reads for one question; it is tried again at the next one."""
 
+_IN_SLASHES = "*[0-9][-/_ ][0-9]*[-/_ ][0-9][0-9][0-9][0-9]*"
+
 _KNOWN = "SELECT path, revision, content_hash, level FROM notes"
 
 
@@ -518,9 +536,9 @@ def _known(row: tuple[Any, ...]) -> Known:
 
 _COLUMNS = (
     "note, ordinal, stable_id, level, language, state, heading_path, block, prelude, body, line_start, line_end, "
-    "overlap, tokens, embed_hash, text_hash"
+    "overlap, tokens, embed_hash, text_hash, day_first, day_last"
 )
-_MARKS = ", ".join("?" * 16)
+_MARKS = ", ".join("?" * 18)
 
 
 def _now() -> str:

@@ -6,8 +6,9 @@ from hashlib import blake2b
 
 from vault_ask.index.drafts import Draft, OtherClaim
 from vault_ask.notes.chunker import chunk
+from vault_ask.notes.days import Dating, heading_days, note_days
 from vault_ask.notes.language import LanguageDetector
-from vault_ask.notes.model import FrontmatterState
+from vault_ask.notes.model import Chunk, FrontmatterState, Note
 from vault_ask.notes.parse import parse
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.scope import Sensitivity
@@ -25,18 +26,22 @@ class Undrafted:
     error: str
 
 
+_AS_USUAL = Dating()
+
+
 class Drafter:
     """Makes drafts by one set of rules. It can be pickled where `count` can, and then loads its models anew."""
 
-    def __init__(self, rules: Rules, chunks: ChunkSettings, count: Count) -> None:
+    def __init__(self, rules: Rules, chunks: ChunkSettings, count: Count, dating: Dating = _AS_USUAL) -> None:
         self._rules = rules
         self._chunks = chunks
         self._count = count
+        self._dating = dating
         self._languages = LanguageDetector()
 
-    def __reduce__(self) -> tuple[type["Drafter"], tuple[Rules, ChunkSettings, Count]]:
+    def __reduce__(self) -> tuple[type["Drafter"], tuple[Rules, ChunkSettings, Count, Dating]]:
         """Leave the language model behind: it cannot be pickled, and whoever needs it loads it."""
-        return Drafter, (self._rules, self._chunks, self._count)
+        return Drafter, (self._rules, self._chunks, self._count, self._dating)
 
     def draft(self, document: Document, digest: bytes) -> Draft | Undrafted:
         """Make a draft. One odd note must not keep the others from being indexed, whatever is wrong with it."""
@@ -61,10 +66,11 @@ class Drafter:
             note,
             language=self._languages.detect(note.body),
             sensitivity=max(note.sensitivity, *(said_by(self._rules, other) for other in others), Sensitivity.OPEN),
+            days=note_days(note, self._dating),
         )
         return Draft(
             note=note,
-            chunks=tuple(chunk(note, count=self._count, options=self._chunks)),
+            chunks=tuple(self._dated(part, note) for part in chunk(note, count=self._count, options=self._chunks)),
             resolved_path=document.resolved_path,
             content_hash=digest,
             revision=document.entry.revision,
@@ -72,6 +78,9 @@ class Drafter:
             size=document.entry.size,
             others=others,
         )
+
+    def _dated(self, part: Chunk, note: Note) -> Chunk:
+        return replace(part, days=heading_days(part.heading_path, note.days, self._dating))
 
     def _claim(self, other: OtherVersion) -> OtherClaim:
         if other.content is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import islice
 from threading import Event
-from typing import assert_never
+from typing import assert_never, cast
 
 import structlog
 
@@ -26,9 +26,11 @@ from vault_ask.ingest.plan import AnotherVault, Plan, SuddenlyEmpty, make_plan
 from vault_ask.ingest.progress import Track
 from vault_ask.ingest.workers import Drafted, Drafting, Task, drafting
 from vault_ask.notes.copies import originals_first
+from vault_ask.notes.days import Dating, clear_order, orders_told
 from vault_ask.notes.frontmatter import Frontmatter
 from vault_ask.notes.model import FrontmatterState
 from vault_ask.notes.sensitivity import Rules
+from vault_ask.notes.written_dates import DayOrder
 from vault_ask.scope import Sensitivity
 from vault_ask.settings import ChunkSettings
 from vault_ask.sources.port import (
@@ -44,7 +46,7 @@ from vault_ask.sources.port import (
 
 log = structlog.get_logger()
 
-RECIPE = "4"
+RECIPE = "5"
 """Raised when the same bytes come to be parsed or cut in another way, so that every note is read again."""
 
 CHECKPOINT = "checkpoint"
@@ -86,14 +88,17 @@ class Ingest:
         backlog: Backlog,
         rules: Rules,
         chunks: ChunkSettings,
+        dating: Dating,
         progress: Track,
     ) -> None:
         self._source = source
         self._writer = writer
-        self._drafter = Drafter(rules, chunks, embedder.count_tokens if embedder else count_words)
+        self._count = embedder.count_tokens if embedder else count_words
         self._backlog = backlog
         self._rules = rules
         self._chunks = chunks
+        self._dating = dating
+        self._read_dates_by(cast("DayOrder | None", writer.meta("day_order") or None))
         self._progress = progress
         self._troubles: list[tuple[str, str, str]] | None = None
         self._told_idle = False
@@ -133,6 +138,7 @@ class Ingest:
                 self._conclude(plan.gone)
                 report.deleted = len(plan.gone)
                 self._writer.resolve_links()
+                self._settle_order(stop)
         finally:
             self._progress.rest()
         return report
@@ -170,6 +176,39 @@ class Ingest:
             troubles=self._troubles,
             meta=self._origin() | self._told(),
         )
+
+    # Dates such as 03/08/2026
+
+    def _read_dates_by(self, order: DayOrder | None) -> None:
+        self._order = order
+        self._drafter = Drafter(self._rules, self._chunks, self._count, replace(self._dating, order=order))
+
+    def _settle_order(self, stop: Event) -> None:
+        """Read day and month in the order that open notes make clear, or no longer make clear.
+
+        Of open notes alone: else the days of a note in sight would tell of one that is hidden.
+        """
+        told = [
+            (path, orders_told(path, said, self._dating), level)
+            for path, said, level in self._writer.dated_in_slashes()
+        ]
+        order = clear_order(orders for _, orders, level in told if level is Sensitivity.OPEN)
+        if order == self._order:
+            return
+        self._read_dates_by(order)
+        self._read_again([path for path, orders, _ in told if None in orders], stop)
+        if not stop.is_set():
+            self._writer.set_meta(day_order=order or "")
+
+    def _read_again(self, paths: Sequence[str], stop: Event) -> None:
+        """Store notes anew whose bytes are the same and are read in another way now."""
+        known, report = self._writer.known_of(paths), Report()
+        for start in range(0, len(paths), GROUP):
+            if stop.is_set():
+                return
+            documents = self._source.read_all(paths[start : start + GROUP])
+            tasks = [(found, content_hash(found)) for found in documents if not isinstance(found, Unread)]
+            self._store(self._drafts(Drafting(self._drafter).begin(tasks)(), known, report), known, report)
 
     def apply(self, changes: Sequence[Change], stop: Event | None = None) -> Report:
         """Follow a batch of changes; of several at one path the last one counts. A Rescan among them is a sweep.
@@ -336,7 +375,7 @@ class Ingest:
         return {"recipe": self._recipe(), "vault": self._source.identity}
 
     def _recipe(self) -> str:
-        return blake2b(f"{RECIPE} {self._chunks.model_dump_json()}".encode(), digest_size=8).hexdigest()
+        return blake2b(f"{RECIPE} {self._chunks.model_dump_json()} {self._dating}".encode(), digest_size=8).hexdigest()
 
 
 def grounds(claim: Claim) -> tuple[frozenset[str], tuple[str, ...]]:

@@ -24,6 +24,7 @@ from vault_ask.wire import (
     IndexEvent,
     IndexProgress,
     NoteProblem,
+    RerankerStatus,
     StatusResponse,
     VaultStatus,
     WebStatus,
@@ -59,6 +60,7 @@ class Running(Work):
     model: str
     generation: GenerationStatus
     web: WebStatus
+    reranker: RerankerStatus | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -100,6 +102,7 @@ def describe(index: Index, rules: Rules, running: Running, ceiling: Sensitivity)
             rebuild_needed=running.backlog.rebuild_needed,
         ),
         generation=running.generation,
+        reranker=running.reranker,
         web=running.web,
         problems=tuple(problems[:MOST_PROBLEMS]) if owner else (),
         problem_count=len(problems),

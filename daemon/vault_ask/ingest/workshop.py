@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import structlog
@@ -14,6 +14,7 @@ from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.backlog import Backlog
 from vault_ask.ingest.ingest import Ingest
 from vault_ask.ingest.progress import Progress
+from vault_ask.notes.days import Dating
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.settings import ChunkSettings
 from vault_ask.sources.port import VaultSource
@@ -34,6 +35,7 @@ class Tools:
     rules: Rules
     chunks: ChunkSettings
     centring: str
+    dating: Dating = field(default_factory=Dating)
     make_source: Callable[[], VaultSource] | None = None
 
     def afresh(self) -> "Tools":
@@ -56,6 +58,7 @@ class Workshop:
             backlog=self.backlog,
             rules=tools.rules,
             chunks=tools.chunks,
+            dating=tools.dating,
             progress=progress.notes,
         )
 

@@ -112,6 +112,8 @@ class Note:
     links: tuple[Link, ...] = ()
     problems: tuple[Problem, ...] = ()
     language: str = "und"
+    days: tuple[int, int] | None = None
+    """The first and the last day the note is of, as ordinals of `datetime.date`; None where nothing tells."""
 
     @property
     def body(self) -> str:
@@ -139,3 +141,5 @@ class Chunk:
     embeddable: bool = True
     overlap: int = 0
     """Characters at the start of `body` that repeat the end of the previous chunk (only after a hard split)."""
+    days: tuple[int, int] | None = None
+    """The days of the nearest heading above that is a date, else the note's; None where nothing tells."""

@@ -38,14 +38,14 @@ class Pattern:
         return name == self.folded or any(expression.fullmatch(name) for expression in self.globs)
 
 
-def path_pattern(written: str) -> Pattern:
-    """Read a folder or glob inside the vault. Raises ConfigError."""
+def path_pattern(written: str, setting: str = "sensitivity.personal_paths") -> Pattern:
+    """Read a folder or glob inside the vault, of a setting. Raises ConfigError."""
     label = written.strip()
     # A leading # tells tags from paths where both are listed; a slash before it changes nothing.
     return _compiled(
         f"/{label}" if label.startswith("#") else label,
         _path(written),
-        f"sensitivity.personal_paths holds {written!r}, which cannot be read as a folder or glob inside the vault. "
+        f"{setting} holds {written!r}, which cannot be read as a folder or glob inside the vault. "
         'Write it like "Private/**" and start again; nothing is indexed until then.',
     )
 
