@@ -23,6 +23,7 @@ from vault_ask.errors import (
     WebFailed,
 )
 from vault_ask.index.embedding import EmbeddingSpace, Priors, Refused, Vector
+from vault_ask.retrieval.rerank import Shortlist
 from vault_ask.scope import OpenScope, Question
 from vault_ask.sources.port import (
     Change,
@@ -358,6 +359,61 @@ class CannedWeb:
             return self._pages
         finally:
             self.left.set()
+
+
+class ScriptedReranker:
+    """Scores a passage by how many words of the question it holds, or as its script says, a step a call.
+
+    A list is the scores, an error is raised, an event is waited for before the call goes on with the next step.
+    `asked` and `read` keep the questions and the texts it was given; `warmed` is set by `warm`.
+    """
+
+    def __init__(
+        self,
+        *script: list[float] | Exception | Event,
+        name: str = "scripted/reranker",
+        is_local: bool = True,
+    ) -> None:
+        self._script = iter(script)
+        self._name = name
+        self._is_local = is_local
+        self.asked: list[str] = []
+        self.read: list[list[str]] = []
+        self.warmed = Event()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def is_local(self) -> bool:
+        return self._is_local
+
+    def warm(self) -> None:
+        self.warmed.set()
+
+    def score(self, question: str, shortlist: Shortlist) -> list[float]:
+        self.asked.append(question)
+        self.read.append(shortlist.texts)
+        for step in self._script:
+            match step:
+                case Event():
+                    step.wait()
+                case Exception():
+                    raise step
+                case _:
+                    return step
+        return [words_in_common(question, text) for text in shortlist.texts]
+
+
+def words_in_common(question: str, text: str) -> float:
+    """Give the share of a question's words that a text holds."""
+    words = _words_of(question)
+    return len(words & _words_of(text)) / max(len(words), 1)
+
+
+def _words_of(text: str) -> set[str]:
+    return set(_WORDS.findall(text.casefold()))
 
 
 class HashEmbedder:

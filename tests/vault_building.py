@@ -94,12 +94,15 @@ class Building:
             size=len(content),
         )
 
-    def retriever(self, *, by_words_alone: bool = False, **settings: object) -> Retriever:
-        """Give a retriever over this index."""
+    def retriever(
+        self, *, by_words_alone: bool = False, parts: Mapping[str, object] | None = None, **settings: object
+    ) -> Retriever:
+        """Give a retriever over this index; `parts` are further arguments of it, such as `graph` and `clock`."""
         return Retriever(
             embedder=None if by_words_alone else self.embedder,
             languages=LANGUAGES,
             settings=RetrievalSettings(**settings),
+            **(parts or {}),
         )
 
     @contextmanager
@@ -180,6 +183,8 @@ def faults(writer: IndexWriter) -> list[str]:
         expected[stray] = set()
     expected["SELECT c.id FROM chunks AS c JOIN notes AS n ON n.id = c.note WHERE c.level <> n.level"] = set()
     expected["SELECT id FROM notes WHERE id NOT IN (SELECT note FROM chunks)"] = set()
+    expected["SELECT note FROM properties WHERE note NOT IN (SELECT id FROM notes)"] = set()
+    expected["SELECT chunk FROM tasks WHERE chunk NOT IN (SELECT id FROM chunks)"] = set()
     expected["SELECT id FROM edges WHERE dst IS NOT NULL AND dst NOT IN (SELECT id FROM notes)"] = set()
     found.extend(f"{sql}: not as expected" for sql, ids in expected.items() if _ids(writer, sql) != ids)
     tallies = set(db.execute("SELECT language, level, chunks FROM tallies WHERE chunks <> 0"))

@@ -10,6 +10,8 @@ from vault_ask.answering.context import Excerpt
 from vault_ask.answering.ports import Quoted
 from vault_ask.errors import ModelUnreachable
 from vault_ask.index.embedding import EmbeddingSpace, Refused, Vector
+from vault_ask.index.within import Tasks
+from vault_ask.notes.tasks import TaskState
 from vault_ask.providers.extractive import CANDIDATES, ExtractiveGenerator
 
 
@@ -196,3 +198,46 @@ class TestTheNoteInQuestion:
     def test_where_its_passages_hold_no_sentence_a_line_of_it_is_quoted(self) -> None:
         own, other = excerpt(1, "# Boat", score=0.1, in_question=True), excerpt(2, "# Summary")
         assert quotes("summarise this", own, other, is_broad=True) == ["# Boat"]
+
+
+class TestTasks:
+    PLAN = excerpt(
+        1, "# Kitchen\n\n- [x] Order the kitchen sink\n- [ ] Paint the kitchen wall\n- [/] Tile the kitchen floor\n"
+    )
+    OTHER = excerpt(2, "The kitchen is blue. It was green.\n")
+    OPEN = (Tasks((TaskState.OPEN,)),)
+
+    def quoted(self, question: str, *excerpts: Excerpt, **more: object) -> list[str]:
+        texts = {one.n: one.text for one in excerpts}
+        quotes = ExtractiveGenerator(embedder=None).quotes(prompt_of(question, *excerpts, **more))
+        return [texts[quote.n][quote.start : quote.end] for quote in quotes]
+
+    def test_a_quoted_task_shows_its_box(self) -> None:
+        said = self.quoted("Which kitchen sink was ordered?", self.PLAN, self.OTHER)
+        assert said[0] == "[x] Order the kitchen sink"
+
+    def test_tasks_of_the_state_that_is_asked_for_come_before_others(self) -> None:
+        asked = "What about the kitchen?"
+        assert self.quoted(asked, self.PLAN, tasks=self.OPEN)[:2] == [
+            "[ ] Paint the kitchen wall",
+            "[/] Tile the kitchen floor",
+        ]
+        done = (Tasks((TaskState.DONE,)),)
+        assert self.quoted(asked, self.PLAN, tasks=done)[0] == "[x] Order the kitchen sink"
+
+    def test_where_nothing_is_asked_the_tasks_that_fit_are_listed(self) -> None:
+        wall = (Tasks((TaskState.OPEN,), "wall"),)
+        assert self.quoted("", self.PLAN, is_listing=True, tasks=wall) == ["[ ] Paint the kitchen wall"]
+        assert self.quoted("", self.PLAN, is_listing=True, tasks=self.OPEN) == [
+            "[ ] Paint the kitchen wall",
+            "[/] Tile the kitchen floor",
+        ]
+
+    def test_where_nothing_is_asked_each_passage_is_quoted_from_its_beginning(self) -> None:
+        said = self.quoted("", self.OTHER, self.PLAN, is_listing=True)
+        assert said == ["The kitchen is blue.", "[x] Order the kitchen sink"]
+
+    def test_a_box_is_no_word_to_the_embedder(self) -> None:
+        embedder = PointingEmbedder(frozenset({"kitchen"}))
+        ExtractiveGenerator(embedder=embedder).quotes(prompt_of("kitchen?", self.PLAN))
+        assert "Order the kitchen sink" in embedder.seen

@@ -10,6 +10,7 @@ from typing import Any
 import vault_ask
 from model_server import ModelServer
 from ollama_stand_in import OllamaStandIn
+from rerank_stand_in import RerankStandIn
 
 TESTS = Path(__file__).parents[1]
 CODE = Path(vault_ask.__file__).parents[1]
@@ -35,7 +36,7 @@ TALKATIVE = {
 }
 
 # The hook sees every lookup and connection of the process, whoever makes it; the thread is for what litellm does later.
-PROGRAM = """
+LISTENING = """
 import asyncio, json, sys, threading
 heard, seen = [], []
 def listen(event, args):
@@ -47,11 +48,7 @@ sys.addaudithook(listen)
 import dotenv
 dotenv.load_dotenv = lambda *args, **kwargs: heard.append("a file .env was read")
 
-from prompting import prompt_of
-from vault_ask.providers.litellm_models import LitellmGenerator
 from vault_ask.providers.litellm_quiet import quiet_litellm
-from vault_ask.providers.ollama import OllamaEmbedder
-from vault_ask.settings import EmbeddingSettings, ModelSettings
 
 litellm = quiet_litellm()
 for callbacks in (litellm.callbacks, litellm.input_callback, litellm.success_callback, litellm.failure_callback,
@@ -59,6 +56,18 @@ for callbacks in (litellm.callbacks, litellm.input_callback, litellm.success_cal
     callbacks.append(lambda *args, **kwargs: heard.append("called"))
 litellm.success_callback.append("langfuse")
 litellm.callbacks.append("otel")
+"""
+TELLING = """
+for thread in threading.enumerate():
+    if thread is not threading.current_thread() and not thread.daemon:
+        thread.join(5)
+print(json.dumps({"answers": answers, "heard": heard, "seen": seen}))
+"""
+ANSWERING = """
+from prompting import prompt_of
+from vault_ask.providers.litellm_models import LitellmGenerator
+from vault_ask.providers.ollama import OllamaEmbedder
+from vault_ask.settings import EmbeddingSettings, ModelSettings
 
 async def answer(model, base):
     generator = LitellmGenerator(ModelSettings(api_base=base), model)
@@ -68,20 +77,27 @@ async def answer(model, base):
 answers = [asyncio.run(answer("ollama_chat/m", sys.argv[1])), asyncio.run(answer("openai/m", sys.argv[1] + "/v1"))]
 embedder = OllamaEmbedder(EmbeddingSettings(provider="ollama", model="bge-m3", ollama_url=sys.argv[2]))
 embedder.embed_passages(["SECRET"])
-for thread in threading.enumerate():
-    if thread is not threading.current_thread() and not thread.daemon:
-        thread.join(5)
-print(json.dumps({"answers": answers, "heard": heard, "seen": seen}))
-""".replace("SECRET", SECRET)
+"""
+# Names by which litellm would ask Hugging Face, for a tokenizer or about the model, to count and price what was given.
+RERANKING = """
+from retrieval.shortlists import shortlist
+from vault_ask.providers.litellm_reranker import make_reranker
+from vault_ask.settings import RerankSettings
+
+answers = []
+for model in ("huggingface/llama-3-reranker", "infinity/command-r", "hosted_vllm/m", "jina_ai/m"):
+    reranker = make_reranker(RerankSettings(model=model, api_base=sys.argv[1], timeout_seconds=20), ())
+    answers.append(reranker.score("SECRET?", shortlist("SECRET", "other")))
+"""
 
 
-def run(tmp_path: Path, chat: str, embed: str) -> "subprocess.CompletedProcess[str]":
-    (tmp_path / "program.py").write_text(PROGRAM)
+def run(tmp_path: Path, program: str, *urls: str) -> "subprocess.CompletedProcess[str]":
+    (tmp_path / "program.py").write_text(f"{LISTENING}{program}{TELLING}".replace("SECRET", SECRET))
     environment = {**os.environ, **TALKATIVE, "PYTHONPATH": os.pathsep.join([str(TESTS), str(CODE)])}
     for name in ("NO_PROXY", "no_proxy", "LITELLM_MODE"):
         environment.pop(name, None)
     return subprocess.run(
-        [sys.executable, "program.py", chat, embed],
+        [sys.executable, "program.py", *urls],
         check=False,
         capture_output=True,
         text=True,
@@ -92,7 +108,7 @@ def run(tmp_path: Path, chat: str, embed: str) -> "subprocess.CompletedProcess[s
 
 def test_nobody_but_the_model_hears_of_an_answer(tmp_path: Path) -> None:
     with ModelServer(script=["Rent ", "is ", "9200."]) as chat, OllamaStandIn() as embed:
-        done = run(tmp_path, chat.ollama_base, embed.url)
+        done = run(tmp_path, ANSWERING, chat.ollama_base, embed.url)
         assert done.returncode == 0, done.stderr
         told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         ports = {chat.port, int(embed.url.rpartition(":")[2])}
@@ -100,6 +116,20 @@ def test_nobody_but_the_model_hears_of_an_answer(tmp_path: Path) -> None:
     assert [SECRET in str(request["messages"]) for request in chat.requests] == [True, True]
     assert {where[1] for where in told["seen"] if len(where) > 1} == ports
     assert {where[0] for where in told["seen"]} == {"127.0.0.1"}
+    assert told["heard"] == []
+    assert done.stdout.count("\n") == 1, "nothing but our own line"
+    assert not [line for line in done.stderr.splitlines() if SECRET in line or "DEBUG" in line]
+
+
+def test_nobody_but_the_reranker_hears_of_a_shortlist(tmp_path: Path) -> None:
+    with RerankStandIn() as server:
+        done = run(tmp_path, RERANKING, server.url)
+        assert done.returncode == 0, done.stderr
+        told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        port = int(server.url.rpartition(":")[2])
+    assert [scores[0] > scores[1] for scores in told["answers"]] == [True] * 4
+    assert [SECRET in str(payload) for _, payload, _ in server.requests] == [True] * 4
+    assert {tuple(where) for where in told["seen"]} == {("127.0.0.1",), ("127.0.0.1", port)}
     assert told["heard"] == []
     assert done.stdout.count("\n") == 1, "nothing but our own line"
     assert not [line for line in done.stderr.splitlines() if SECRET in line or "DEBUG" in line]

@@ -2,10 +2,11 @@
 
 import math
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_ask.retrieval.fusion import RRF_K, Evidence, blend, confidence, reciprocal_rank_fusion
+from vault_ask.retrieval.fusion import MODEL, RRF_K, Evidence, confidence, features, reciprocal_rank_fusion
 
 RANKED = st.lists(st.integers(0, 30), unique=True)
 ARMS = st.dictionaries(st.sampled_from(["vector", "bm25", "third"]), RANKED)
@@ -47,12 +48,12 @@ def test_more_of_any_evidence_never_lowers_a_score(z: float, bm25: float, covera
 
 
 def _score(evidence: Evidence, words: float) -> float:
-    return sum(blend(evidence, words).values())
+    return sum(MODEL.parts(evidence, words).values())
 
 
 @given(st.floats(0, 100), SHARE)
 def test_words_that_cover_nothing_of_the_question_leave_the_order_to_the_vectors(bm25: float, coverage: float) -> None:
-    spoilt = blend(Evidence(z=None, bm25=bm25, coverage=coverage), confidence(0.0))
+    spoilt = MODEL.parts(Evidence(z=None, bm25=bm25, coverage=coverage), confidence(0.0))
     assert sum(spoilt.values()) == 0
 
 
@@ -61,3 +62,37 @@ def test_confidence_grows_with_the_best_coverage(one: float, other: float) -> No
     low, high = sorted((one, other))
     assert 0 <= confidence(low) <= confidence(high) <= 1
     assert math.isclose(confidence(1.0), 1.0)
+
+
+@given(SHARE, SHARE, SHARE)
+def test_words_are_trusted_less_where_the_nearest_passages_are_in_another_language(
+    coverage: float, one: float, other: float
+) -> None:
+    abroad, at_home = sorted((one, other))
+    assert 0 <= confidence(coverage, abroad) <= confidence(coverage, at_home) <= confidence(coverage)
+    assert confidence(0.5, 0.0) < confidence(0.5, 1.0)
+
+
+WHOLE = Evidence(z=3.0, bm25=8.0, coverage=0.5, phrase=0.3, dated=1.0, timely=0.5)
+
+
+@pytest.mark.parametrize("name", MODEL.weights)
+def test_a_part_of_the_model_can_be_put_out_of_use_and_no_other_changes(name: str) -> None:
+    whole, without = MODEL.parts(WHOLE, 0.8), MODEL.without(name).parts(WHOLE, 0.8)
+    assert whole[name] > 0
+    assert not without.get(name)
+    assert {part: value for part, value in without.items() if part != name} == {
+        part: value for part, value in whole.items() if part != name
+    }
+
+
+def test_every_feature_has_its_weight_and_every_weight_its_feature() -> None:
+    assert features(WHOLE, 1.0).keys() == MODEL.weights.keys()
+
+
+def test_a_model_without_links_follows_none() -> None:
+    assert MODEL.hops.share > 0
+    assert MODEL.without("links").hops.share == 0
+    assert MODEL.without("links").weights == MODEL.weights
+    with pytest.raises(KeyError):
+        MODEL.without("no such part")

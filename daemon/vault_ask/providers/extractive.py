@@ -5,7 +5,7 @@ their vector lies to the question's, which alone can tell when note and question
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 
@@ -18,12 +18,16 @@ from vault_ask.answering.sentences import LONGEST, Span, sentences
 from vault_ask.errors import ModelError
 from vault_ask.index.embedding import Embedder, Refused
 from vault_ask.index.terms import terms
+from vault_ask.index.within import Tasks
+from vault_ask.notes.tasks import boxed, without_box
 from vault_ask.providers.extractive_words import Asked, asked_of, asks_something
+from vault_ask.retrieval.words import is_wordless
 
 CANDIDATES = 16
 """Sentences that are embedded for one answer: at 5 to 10 ms each, all they cost is a tenth of a second."""
 
 MOST_QUOTES = 5
+MOST_LISTED = 12
 WORTH_QUOTING = 0.5
 """A further quote needs this share of the best one's score. On the multilingual pack five such quotes hold the answer
 in .93 of the questions where 700 characters of anything hold it in .955, in half the text (docs/measurements.md)."""
@@ -49,6 +53,9 @@ class Weights:
     """Share of the sentence's words that the question does not hold: an answer says something."""
     asks: float = -0.3
     """For a sentence that ends in a question mark: it seldom answers one."""
+    task: float = 1.0
+    """For a task of the state that is asked for (`what is still open?`), against one of another state; times the
+    score of the note's best passage as a share of the best one's, since every list has tasks that are open."""
     own: float = 0.5
     """For a sentence of the note in question; another note's that holds more of the question's words still wins."""
 
@@ -101,6 +108,11 @@ class ExtractiveGenerator:
 
     def quotes(self, prompt: Prompt) -> list[Quoted]:
         """Choose the quotes; what `stream` yields, for a caller that waits anyway."""
+        if prompt.is_listing:
+            listed = _within(_listed(prompt, min(LONGEST, self._answer_chars)), self._answer_chars)
+            return [Quoted(c.excerpt.n, c.span.start, c.span.end) for c in listed] or _opening(
+                prompt, self._answer_chars
+            )
         ranked = self._by_words(prompt)
         ranked = self._by_closeness(prompt, ranked[:CANDIDATES]) + ranked[CANDIDATES:]
         worthy = list(_worthy(ranked))
@@ -112,12 +124,19 @@ class ExtractiveGenerator:
     def _by_words(self, prompt: Prompt) -> list[Candidate]:
         asked = asked_of(prompt)
         best = max((e.score for e in prompt.excerpts), default=0.0)
+        shares: dict[str, float] = {}
+        for excerpt in prompt.excerpts:
+            shares[excerpt.path] = max(shares.get(excerpt.path, 0.0), _share(excerpt, best))
         found: list[Candidate] = []
         for excerpt in prompt.excerpts:
-            prior = self._weights.passage * max(excerpt.score, 0.0) / best if best > 0 else 0.0
+            prior = self._weights.passage * _share(excerpt, best)
             prior += self._weights.own if excerpt.in_question else 0.0
             least = SPOKEN_OF if prompt.is_broad and not excerpt.in_question else 0
-            found.extend(self._of_excerpt(asked, excerpt, prior, least))
+            of_tasks = self._weights.task * shares[excerpt.path]
+            found.extend(
+                replace(one, score=one.score + of_tasks * _is_wanted(one.text, prompt.tasks))
+                for one in self._of_excerpt(asked, excerpt, prior, least)
+            )
         if self._embedder is not None:
             found = _fair_to_languages(found, prompt.language)
         return sorted(found, key=lambda c: -c.score)
@@ -125,7 +144,7 @@ class ExtractiveGenerator:
     def _of_excerpt(self, asked: Asked, excerpt: Excerpt, prior: float, least: int) -> Iterable[Candidate]:
         """Give the sentences of an excerpt that hold at least so many of the question's words."""
         spans = sentences(excerpt.text, min(LONGEST, self._answer_chars))
-        bags = [frozenset(terms(span.of(excerpt.text), excerpt.language)) for span in spans]
+        bags = [frozenset(terms(without_box(span.of(excerpt.text)), excerpt.language)) for span in spans]
         above = frozenset(terms(" ".join((excerpt.title, *excerpt.heading_path)), excerpt.language))
         repeats = [asked.is_repeated_in(bag) for bag in bags]
         for place, (span, bag) in enumerate(zip(spans, bags, strict=True)):
@@ -143,11 +162,12 @@ class ExtractiveGenerator:
 
     def _by_closeness(self, prompt: Prompt, candidates: list[Candidate]) -> list[Candidate]:
         """Add the vectors' say to the scores; without an embedder, or one that fails, leave them as they are."""
-        if self._embedder is None or not candidates:
+        question = prompt.query or prompt.question
+        if self._embedder is None or not candidates or is_wordless(question):
             return candidates
         try:
-            asked = self._embedder.embed_query(prompt.query or prompt.question)
-            vectors = self._embedder.embed_passages([c.text for c in candidates])
+            asked = self._embedder.embed_query(question)
+            vectors = self._embedder.embed_passages([without_box(c.text) for c in candidates])
         except ModelError:
             return candidates
         cosines = [None if isinstance(v, Refused) else float(np.dot(asked, v)) for v in vectors]
@@ -189,6 +209,29 @@ def _beginnings_and(ranked: list[Candidate], prompt: Prompt, longest: int) -> li
     turns = (ranked, beginnings) if is_elsewhere else (beginnings, ranked)
     by_turns = (one for pair in zip_longest(*turns) for one in pair if one is not None)
     return list({(one.excerpt.n, one.span): one for one in by_turns}.values())[:MOST_QUOTES]
+
+
+def _share(excerpt: Excerpt, best: float) -> float:
+    return max(excerpt.score, 0.0) / best if best > 0 else 0.0
+
+
+def _is_wanted(sentence: str, tasks: Sequence[Tasks]) -> int:
+    """Give 1 for a task that is asked for, -1 for one of another state, 0 for any other sentence."""
+    task = boxed(sentence) if tasks else None
+    if task is None:
+        return 0
+    return 1 if any(wanted.holds(task) for wanted in tasks) else -1
+
+
+def _listed(prompt: Prompt, longest: int) -> list[Candidate]:
+    """Take by turns from each passage the tasks that are asked for, else how it begins: there is nothing to rank by."""
+    of_each: list[list[Candidate]] = []
+    for excerpt in prompt.excerpts:
+        spans = sentences(excerpt.text, longest)
+        wanted = [span for span in spans if _is_wanted(span.of(excerpt.text), prompt.tasks) > 0]
+        of_each.append([Candidate(excerpt, span, 0.0, 0.0) for span in wanted or spans[:1]])
+    by_turns = (one for turn in zip_longest(*of_each) for one in turn if one is not None)
+    return list(by_turns)[:MOST_LISTED]
 
 
 def _opening(prompt: Prompt, room: int) -> list[Quoted]:

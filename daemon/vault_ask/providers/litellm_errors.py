@@ -1,5 +1,7 @@
 """What went wrong with a model, from litellm's many errors to our three, in words that name no address and no key."""
 
+from dataclasses import dataclass
+
 from vault_ask.errors import ModelBusy, ModelError, ModelRefused, ModelUnreachable
 
 _NOT_FOUND = 404
@@ -10,7 +12,21 @@ _BUSY = frozenset({429, 503, 529})
 _SERVER_FAULT = 500
 
 
-def as_model_error(error: Exception, model: str, *, begun: bool) -> ModelError:  # noqa: PLR0911 # one a kind of error
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What the owner is told to look at: the settings of a model's name and time, and what helps with a long text."""
+
+    model: str = "models.generation"
+    timeout: str = "models.timeout_seconds"
+    shorten: str = "Lower models.context_tokens or ask a shorter question."
+
+
+ANSWERING = Advice()
+
+
+def as_model_error(  # noqa: PLR0911 # one a kind of error
+    error: Exception, model: str, *, begun: bool, advice: Advice = ANSWERING
+) -> ModelError:
     """Translate an error of litellm, or of an HTTP client below it; the error's own text is never repeated.
 
     `begun` tells that part of an answer had come: whatever ends it then, asking again may help.
@@ -22,21 +38,19 @@ def as_model_error(error: Exception, model: str, *, begun: bool) -> ModelError: 
     if begun and "Timeout" not in kind:
         return ModelUnreachable(f"{model} broke off, so the answer is not complete. Try again.")
     if kind == "ContextWindowExceededError" or status == _TOO_LARGE:
-        return ModelRefused(
-            f"{model} cannot read so much at once. Lower models.context_tokens or ask a shorter question."
-        )
+        return ModelRefused(f"{model} cannot read so much at once. {advice.shorten}")
     if status in _KEY_REFUSED:
         variable = f"{provider.removesuffix('_chat').upper()}_API_KEY"
         return ModelRefused(f"{model} refused the key it was given. Set {variable} in the daemon's environment.")
     if status == _NOT_FOUND:
-        how = f" Run `ollama pull {name}`." if provider.startswith("ollama") else " Check models.generation."
+        how = f" Run `ollama pull {name}`." if provider.startswith("ollama") else f" Check {advice.model}."
         return ModelRefused(f"The server has no model called {name}.{how}")
     if status in _BUSY:
         return ModelBusy(f"{model} has too much to do just now. Try again in a while.")
     if "Timeout" in kind or status in _TIMED_OUT:
-        return ModelUnreachable(f"{model} did not answer in time. Try again, or raise models.timeout_seconds.")
+        return ModelUnreachable(f"{model} did not answer in time. Try again, or raise {advice.timeout}.")
     if status is not None and status < _SERVER_FAULT:
-        return ModelRefused(f"{model} did not accept the request ({status}). Check models.generation and its server.")
+        return ModelRefused(f"{model} did not accept the request ({status}). Check {advice.model} and its server.")
     return ModelUnreachable(
         f"{model} could not be reached or failed before it answered. Try again, or look at its server."
     )

@@ -13,15 +13,13 @@ from collections.abc import AsyncGenerator
 from functools import cached_property
 from types import ModuleType
 from typing import Any
-from urllib.parse import urlsplit
 
 from vault_ask.answering.evidence import Prompt
 from vault_ask.answering.ports import CutShort, Piece, Window
 from vault_ask.answering.prompts import messages
-from vault_ask.providers.hosted import asks_for_cloud
 from vault_ask.providers.litellm_errors import as_model_error
 from vault_ask.providers.litellm_quiet import quiet_litellm
-from vault_ask.providers.own_model import OwnModel
+from vault_ask.providers.own_model import OLLAMA_PROVIDERS, OwnModel, own_model
 from vault_ask.providers.own_network import OwnNetwork, veiled
 from vault_ask.providers.thinking import ThoughtFilter
 from vault_ask.settings import ModelSettings
@@ -31,7 +29,6 @@ OLLAMA = "http://127.0.0.1:11434"
 UNKNOWN_WINDOW = 4096
 """Tokens assumed of a server whose window can neither be asked for nor known; Ollama's own default behind /v1."""
 _CLOSE_SECONDS = 1.0
-_OLLAMA_PROVIDERS = frozenset({"ollama", "ollama_chat"})
 
 
 class LitellmGenerator:
@@ -57,7 +54,7 @@ class LitellmGenerator:
     def window(self) -> Window | None:
         """The configured window where it can be asked for or the owner set it; a guess for other own servers."""
         stated = "context_tokens" in self._settings.model_fields_set
-        known = self._provider in _OLLAMA_PROVIDERS or self._settings.api_base is None or stated
+        known = self._provider in OLLAMA_PROVIDERS or self._settings.api_base is None or stated
         tokens = self._settings.context_tokens if known else min(UNKNOWN_WINDOW, self._settings.context_tokens)
         return Window(tokens, min(self._settings.reply_tokens, tokens // 2), assured=known)
 
@@ -116,7 +113,7 @@ class LitellmGenerator:
             request["max_tokens"] = window.reply
         if self._api_base is not None:
             request["api_base"] = veiled(self._api_base) if self.is_local else self._api_base
-        if self._provider in _OLLAMA_PROVIDERS:
+        if self._provider in OLLAMA_PROVIDERS:
             request["num_ctx"] = self._settings.context_tokens
         return request
 
@@ -127,7 +124,7 @@ class LitellmGenerator:
 
     def _free_of_charge(self, litellm: ModuleType) -> None:
         """Tell litellm that a local model costs nothing: it would ask Ollama, by another client, after each answer."""
-        if self._provider in _OLLAMA_PROVIDERS:
+        if self._provider in OLLAMA_PROVIDERS:
             price = {
                 "input_cost_per_token": 0.0,
                 "output_cost_per_token": 0.0,
@@ -139,16 +136,14 @@ class LitellmGenerator:
     @cached_property
     def _api_base(self) -> str | None:
         # Named here, so that no variable of the environment can lead what counts as local elsewhere.
-        return self._settings.api_base or (OLLAMA if self._provider in _OLLAMA_PROVIDERS else None)
+        return self._settings.api_base or (OLLAMA if self._provider in OLLAMA_PROVIDERS else None)
 
     @cached_property
     def _own(self) -> OwnModel | None:
         """The model as one of the owner's; None where its name or address tells that it is not."""
-        if self._provider not in _OLLAMA_PROVIDERS | {"openai"} or asks_for_cloud(self._model):
-            return None
-        if not self._network.sounds_own(_host(self._api_base or "")):
-            return None
-        return OwnModel(self._model, str(self._api_base), self._network, key=self._key)
+        return own_model(
+            self._model, self._api_base, self._network, providers=OLLAMA_PROVIDERS | {"openai"}, key=self._key
+        )
 
     @property
     def _key(self) -> str | None:
@@ -165,7 +160,7 @@ class LitellmGenerator:
 
         transport = OwnAsyncTransport(self._network, secure=str(self._api_base).lower().startswith("https:"))
         timeout = self._settings.timeout_seconds
-        if self._provider in _OLLAMA_PROVIDERS:
+        if self._provider in OLLAMA_PROVIDERS:
             from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler  # noqa: PLC0415
 
             handler = AsyncHTTPHandler(timeout=timeout, transport=transport, follow_redirects=False)
@@ -185,15 +180,6 @@ class LitellmGenerator:
         )
         closing.push_async_callback(client.close)
         return client
-
-
-def _host(url: str) -> str:
-    """Find the host of a web address; "" where it is none."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return ""
-    return (parts.hostname or "") if parts.scheme in {"http", "https"} else ""
 
 
 async def _close(response: Any) -> None:  # noqa: ANN401 # litellm's stream wrapper

@@ -49,6 +49,8 @@ def quiet_litellm() -> ModuleType:
     litellm.turn_off_message_logging = True
     litellm.log_raw_request_response = False
     litellm.drop_params = True
+    # To price what a model was given it would ask Hugging Face about it, offline mode or not.
+    vars(litellm.utils)["_get_max_position_embeddings"] = lambda model_name: None  # noqa: ARG005 # called by this name
     litellm.cache = None
     vars(litellm)["set_verbose"] = False
     for name in _CALLBACKS:

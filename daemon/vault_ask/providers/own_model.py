@@ -1,7 +1,7 @@
 """Asks the server of a local model whether it may be told anything: who it is, and where the model really runs."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -11,20 +11,35 @@ from vault_ask.errors import ModelBusy, ModelRefused, ModelUnreachable
 from vault_ask.providers.hosted import (
     BELIEVED_SECONDS,
     KNOWS_NO_SHOW,
+    asks_for_cloud,
     hosted_elsewhere,
     names_upstream,
     tells_of_gateway,
 )
-from vault_ask.providers.own_network import OwnNetwork
+from vault_ask.providers.own_network import OwnNetwork, host_of
 
 if TYPE_CHECKING:
     import httpx
 
+OLLAMA_PROVIDERS = frozenset({"ollama", "ollama_chat"})
+"""What litellm calls Ollama; every other server of the owner's is asked in OpenAI's grammar what it is."""
 _CONNECT_SECONDS = 1.0
 # A server at work on another answer may need a while even for its description of a model.
 _ANSWER_SECONDS = 5.0
 _BUSY = frozenset({HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE})
 _KEY_REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+
+
+def own_model(
+    name: str, base: str | None, network: OwnNetwork, *, providers: Collection[str], key: str | None = None
+) -> "OwnModel | None":
+    """Give a model as one of the owner's, named with its provider; None where its name or address tells that it is not.
+
+    `providers` are those whose servers can be told apart from a service's. `base` is the address of the model's server.
+    """
+    if name.partition("/")[0] not in providers or asks_for_cloud(name):
+        return None
+    return OwnModel(name, base, network, key=key) if base and network.sounds_own(host_of(base)) else None
 
 
 class OwnModel:
@@ -33,12 +48,18 @@ class OwnModel:
     def __init__(self, name: str, base: str, network: OwnNetwork, *, key: str | None = None) -> None:
         """Name the model with its provider (`ollama_chat/qwen3:4b`, `openai/m`) and its server's address."""
         self._name = name
-        self._provider, _, self._model = name.partition("/")
+        provider, _, self._model = name.partition("/")
+        self._is_ollama = provider in OLLAMA_PROVIDERS
         self._base = base.rstrip("/")
         self._network = network
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._assured_at = -BELIEVED_SECONDS
         self._asking = Lock()
+
+    @property
+    def name(self) -> str:
+        """The model's name with its provider."""
+        return self._name
 
     def assure(self, *, afresh: bool = False) -> None:
         """Return if the model may be told personal things; its server is asked unless it was a minute ago.
@@ -66,7 +87,7 @@ class OwnModel:
             headers=self._headers,
         ) as client:
             try:
-                if self._provider == "openai":
+                if not self._is_ollama:
                     self._refuse_gateway(client)
                 self._refuse_hosted(client)
             except (httpx.InvalidURL, httpx.UnsupportedProtocol):
@@ -89,7 +110,7 @@ class OwnModel:
         if response.status_code == HTTPStatus.OK:
             if names_upstream(_object(response)):
                 raise hosted_elsewhere(self._name)
-        elif self._provider != "openai" and response.status_code not in KNOWS_NO_SHOW:
+        elif self._is_ollama and response.status_code not in KNOWS_NO_SHOW:
             # A missing model is among those: it is told by the request itself.
             raise self._unclear(response.status_code)
 
@@ -125,7 +146,7 @@ class OwnModel:
     @property
     def _root(self) -> str:
         """The server's address without the path of OpenAI's grammar; Ollama's may stand below a path of a proxy."""
-        if self._provider != "openai":
+        if self._is_ollama:
             return self._base
         parts = urlsplit(self._base)
         return urlunsplit((parts.scheme, parts.netloc, parts.path.removesuffix("/v1"), "", ""))

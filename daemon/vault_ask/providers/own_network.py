@@ -1,12 +1,13 @@
 """The one test of whether a machine is the owner's: what its host sounds like, and what a socket really reached.
 
-Whoever sends note text to a model that counts as local (answers, vectors, whatever comes later) holds an OwnNetwork
+Whoever sends note text to a model that counts as local (answers, vectors, reranking) holds an OwnNetwork
 and connects through `own_transport`, which asks it before and after each connection. Whether the model is hosted
 elsewhere although its server is the owner's is another question, which `hosted` answers.
 """
 
 import socket
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from vault_ask.errors import ModelRefused
 from vault_ask.settings import is_own_address, is_private_host
@@ -72,6 +73,15 @@ def veiled(url: str) -> str:
     Theirs do not know the scheme and send nothing.
     """
     return VEIL + url
+
+
+def host_of(url: str) -> str:
+    """Find the host of a web address; "" where it is none."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return (parts.hostname or "") if parts.scheme in {"http", "https"} else ""
 
 
 def _folded(host: str) -> str:

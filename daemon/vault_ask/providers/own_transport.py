@@ -24,7 +24,10 @@ _LIMITS: dict[str, Any] = {"max_connections": 100, "max_keepalive_connections": 
 
 
 class OwnTransport(httpx.HTTPTransport):
-    """A transport that raises ModelRefused rather than connect to a machine that is not the owner's."""
+    """A transport that raises ModelRefused rather than connect to a machine that is not the owner's.
+
+    It takes veiled addresses too.
+    """
 
     def __init__(self, network: OwnNetwork, *, secure: bool = True, backend: NetworkBackend | None = None) -> None:
         """Prepare a pool; `secure=False` saves loading certificates where all addresses are plain http."""
@@ -35,9 +38,14 @@ class OwnTransport(httpx.HTTPTransport):
             **_LIMITS,
         )
 
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Send one request."""
+        _unveil(request)
+        return super().handle_request(request)
+
 
 class OwnAsyncTransport(httpx.AsyncHTTPTransport):
-    """The same for asyncio. It also takes veiled addresses."""
+    """The same for asyncio."""
 
     def __init__(self, network: OwnNetwork, *, secure: bool = True, backend: AsyncNetworkBackend | None = None) -> None:
         """Prepare a pool; `secure=False` saves loading certificates where all addresses are plain http."""
@@ -50,9 +58,14 @@ class OwnAsyncTransport(httpx.AsyncHTTPTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send one request."""
-        if request.url.scheme.startswith(VEIL):
-            request.url = request.url.copy_with(scheme=request.url.scheme.removeprefix(VEIL))
+        _unveil(request)
         return await super().handle_async_request(request)
+
+
+def _unveil(request: httpx.Request) -> None:
+    """Take a veiled address for what it means."""
+    if request.url.scheme.startswith(VEIL):
+        request.url = request.url.copy_with(scheme=request.url.scheme.removeprefix(VEIL))
 
 
 class OwnBackend(NetworkBackend):

@@ -32,6 +32,10 @@ class Candidate(Generic[S]):
     above_mean: float
     """Its cosine less the vault's mean cosine for this question; 0 without a vector."""
     provenance: Provenance
+    via: str | None = None
+    """The note whose link led to it; None where something else speaks for it too."""
+    also: tuple[str, ...] = ()
+    """Other notes that say the same."""
 
     @property
     def score(self) -> float:
@@ -73,6 +77,7 @@ def hit_of(candidate: Candidate[S], note: str | None) -> Hit[S]:
         score=candidate.score,
         provenance=candidate.provenance,
         trace=dict(candidate.parts),
-        via=note if candidate.provenance == "expanded" else None,
+        via=candidate.via or (note if candidate.provenance == "expanded" else None),
         in_question=passage.path == note,
+        also=candidate.also,
     )

@@ -1,12 +1,14 @@
-"""How the two arms become one order: a small blend of calibrated scores, with reciprocal rank fusion as the baseline.
+"""How what is known of a passage becomes one score: a small linear model, with reciprocal rank fusion as the baseline.
 
-The blend adds quantities that mean the same in every vault: how many standard deviations a passage's centred cosine
-lies above the vault's mean, how strong its BM25 is, and how much of the question's rare words it holds. Ranks throw
-that away, and cost 10 to 23 points of MRR where question and note differ in language (docs/measurements.md).
+The model adds quantities that mean the same in every vault: how many standard deviations a passage's centred cosine
+lies above the vault's mean, how strong its BM25 is, how much of the question's rare words it holds and whether in their
+order, and whether it is of the day that the question names. Ranks throw that away, and cost 10 to 23 points of MRR
+where question and note differ in language. The weights are those of scripts/make_fusion.py, chosen on vaults that they
+were not made from (docs/measurements.md, "Leave one pack out").
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar, assert_never
 
 import numpy as np
@@ -16,14 +18,13 @@ K = TypeVar("K", bound=Hashable)
 RRF_K = 60
 """The constant of Cormack, Clarke and Buettcher, "Reciprocal rank fusion" (SIGIR 2009)."""
 
-Z_WEIGHT = 0.2
-BM25_WEIGHT = 0.4
 BM25_HALF = 10.0
-COVERAGE_WEIGHT = 0.5
+"""The BM25 that counts half of the most it can."""
 
-CONFIDENCE_POWER = 0.3
-"""How much the word arm is held back where even its best passage covers little of the question: asked in another
-language it finds names and chance words, and must not outvote the vectors."""
+CONFIDENCE_POWER, ABROAD_POWER = 0.3, 1.5
+"""How much the word arm is held back where even its best passage covers little of the question; the second is added
+where none of the nearest passages is in the question's language: asked in another language than the notes', words find
+names and chance likenesses, and must not outvote the vectors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,26 +32,103 @@ class Evidence:
     """What is known of one candidate.
 
     `z` is its centred cosine in standard deviations above the vault's mean, None without a vector; `bm25` is FTS5's
-    score with its sign turned, 0 where no word matches; `coverage` is the share of the question's idf mass in it.
+    score with its sign turned, 0 where no word matches. Shares of the question's idf mass are `coverage`, held anywhere
+    in it, and `phrase`, held in the order of the question. `dated` is 1
+    for a passage of the days that the question names, `timely` how far it is towards the end of time that the question
+    asks for (`latest`), from 0 to 1.
     """
 
     z: float | None
     bm25: float
     coverage: float
+    phrase: float = 0.0
+    dated: float = 0.0
+    timely: float = 0.0
 
 
-def confidence(best_coverage: float) -> float:
-    """Say how far the word arm is to be trusted, from 0 to 1, by the best coverage that any candidate reaches."""
-    return float(best_coverage**CONFIDENCE_POWER)
+@dataclass(frozen=True, slots=True)
+class Hops:
+    """What a note at the other end of a link gets of the score of the note that led there (see expansion.py).
+
+    `share` is the probability of following a link at all; the others weigh what is known of a link and its end in the
+    logits of a choice among a note's links, in which `nowhere` is that of following none of them.
+    """
+
+    share: float = 0.85
+    nowhere: float = 2.13
+    weights: Mapping[str, float] = field(default_factory=dict)
 
 
-def blend(evidence: Evidence, words: float) -> dict[str, float]:
-    """Give the parts of a candidate's score; the score is their sum. `words` is the confidence in the word arm."""
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The weights of the parts of a score, and those of links. `temperature` turns scores into log odds."""
+
+    weights: Mapping[str, float]
+    hops: Hops
+    temperature: float = 0.11
+
+    def without(self, name: str) -> "Model":
+        """Give the model that does not know of one part, to measure what it is worth. Raises KeyError."""
+        if name == "links":
+            return replace(self, hops=replace(self.hops, share=0.0))
+        return replace(self, weights={**self.weights, name: self.weights[name] * 0.0})
+
+    def parts(self, evidence: Evidence, words: float) -> dict[str, float]:
+        """Give the parts of a candidate's score; the score is their sum. `words` is the confidence in the word arm."""
+        parts = {name: self.weights[name] * value for name, value in features(evidence, words).items()}
+        # Of the parts that few questions have, only those that say something.
+        return {name: part for name, part in parts.items() if part or name in _ALWAYS}
+
+
+def features(evidence: Evidence, words: float) -> dict[str, float]:
+    """Give what the weights of a model multiply."""
     return {
-        "vector": Z_WEIGHT * (evidence.z or 0.0),
-        "bm25": words * BM25_WEIGHT * evidence.bm25 / (evidence.bm25 + BM25_HALF),
-        "coverage": words * COVERAGE_WEIGHT * evidence.coverage,
+        "vector": evidence.z or 0.0,
+        "bm25": words * evidence.bm25 / (evidence.bm25 + BM25_HALF),
+        "coverage": words * evidence.coverage,
+        "phrase": words * evidence.phrase,
+        "dated": evidence.dated,
+        "timely": evidence.timely,
     }
+
+
+_ALWAYS = ("vector", "bm25", "coverage")
+
+MODEL = Model(
+    weights={
+        "vector": 0.2,
+        "bm25": 0.58,
+        "coverage": 0.54,
+        "phrase": 0.38,
+        "dated": 0.6,
+        "timely": 0.3,
+    },
+    hops=Hops(
+        share=0.8,
+        nowhere=3.78,
+        weights={
+            "near": -0.17,
+            "behind": -4.05,
+            "news": 4.84,
+            "inline": -1.95,
+            "named": 4.05,
+            "mutual": -1.86,
+            "back": -0.99,
+            "mate": -2.0,
+            "degree": -0.94,
+        },
+    ),
+    temperature=0.0966,
+)
+
+
+def confidence(best_coverage: float, at_home: float = 1.0) -> float:
+    """Say how far the word arm is to be trusted, from 0 to 1.
+
+    By the best coverage that any candidate reaches, and by how many of the passages nearest in meaning are in the
+    question's language.
+    """
+    return float(best_coverage ** (CONFIDENCE_POWER + ABROAD_POWER * (1.0 - at_home)))
 
 
 def reciprocal_rank_fusion(arms: Mapping[str, Sequence[K]]) -> dict[K, dict[str, float]]:
@@ -62,23 +140,28 @@ def reciprocal_rank_fusion(arms: Mapping[str, Sequence[K]]) -> dict[K, dict[str,
     return parts
 
 
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """The ranked lists of the two arms, and how far the words among them are to be trusted."""
+
+    near: Sequence[int]
+    worded: Sequence[int]
+    words: float
+
+
 def score_parts(
-    evidence: Mapping[int, Evidence],
-    near: Sequence[int],
-    worded: Sequence[int],
-    how: Literal["blend", "rrf", "vector", "text"],
+    evidence: Mapping[int, Evidence], ranks: Ranks, how: Literal["blend", "rrf", "vector", "text"], model: Model
 ) -> Mapping[int, Mapping[str, float]]:
-    """Give the parts of each candidate's score; `near` and `worded` are the ranked lists of the two arms."""
+    """Give the parts of each candidate's score."""
     match how:
         case "vector":
             return {chunk: {"vector": -np.inf if known.z is None else known.z} for chunk, known in evidence.items()}
         case "text":
             return {chunk: {"bm25": known.bm25} for chunk, known in evidence.items()}
         case "rrf":
-            ranked = reciprocal_rank_fusion({"vector": near, "bm25": worded})
+            ranked = reciprocal_rank_fusion({"vector": ranks.near, "bm25": ranks.worded})
             return {chunk: ranked.get(chunk, {}) for chunk in evidence}
         case "blend":
-            words = confidence(max((known.coverage for known in evidence.values()), default=0.0))
-            return {chunk: blend(known, words) for chunk, known in evidence.items()}
+            return {chunk: model.parts(known, ranks.words) for chunk, known in evidence.items()}
         case _:
             assert_never(how)

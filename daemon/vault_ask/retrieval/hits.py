@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
+from vault_ask.index.view import Piece
 from vault_ask.retrieval.nearness import Nearness
+from vault_ask.retrieval.when import Order
 from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
 
 S = TypeVar("S", OpenScope, PrivateScope)
 
 Provenance = Literal["vector", "text", "both", "expanded"]
-"""How a chunk was found: by meaning, by words, by both, or through a link of the note in question and by nothing else.
+"""How a chunk was found: by meaning, by words, by both, or through a link of a note and by nothing else.
 
 A passage of that note itself need not be found; for it this tells what speaks for it.
 """
@@ -21,7 +23,8 @@ class Hit(Generic[S]):
     """A chunk that was found, in the scope it was found under. `body` is exactly the text of its lines.
 
     `via` is the note whose link led to it, None unless it was expanded; `in_question` tells that it is of the note that
-    the question is about.
+    the question is about. `also` are other notes that say the same in the same words. `around` are chunks of its
+    section, itself among them, in order; none where it was not widened.
     """
 
     chunk_id: int
@@ -40,6 +43,25 @@ class Hit(Generic[S]):
     trace: Mapping[str, float] = field(default_factory=dict)
     via: str | None = None
     in_question: bool = False
+    also: tuple[str, ...] = ()
+    around: tuple[Piece, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understanding:
+    """How a question was read beyond its words: what is left to search for, its filters as written, time and order.
+
+    `days` are the first and the last day it names, as ordinals of `datetime.date`, `days_words` its words for them, and
+    `order` is which of the notes are wanted, where it tells. `fits` tells whether any passage in sight
+    fits the filters, whatever it says.
+    """
+
+    text: str
+    filters: tuple[str, ...] = ()
+    days: tuple[int, int] | None = None
+    days_words: str = ""
+    order: Order | None = None
+    fits: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +74,11 @@ class Retrieved(Generic[S]):
     share for whatever candidate holds most of it, `nearness` is None where vectors took no part, and `chunks` is how
     many passages there were to find. `notices` are sentences about arms that could not take part.
 
+    `understood` is None where a question is its words and nothing else; `is_listing` tells that it says nothing beyond
+    filters or a time, so that whatever fits answers it.
+
     `is_broad` tells that no passage of the note in question stands out, as where the question is about it as a whole
-    (`summarise this note`).
+    (`summarise this note`). `given_to` names the reranker that was given passages, if any.
     """
 
     hits: tuple[Hit[S], ...]
@@ -66,3 +91,6 @@ class Retrieved(Generic[S]):
     chunks: int = 0
     notices: tuple[str, ...] = ()
     is_broad: bool = False
+    given_to: str | None = None
+    understood: Understanding | None = None
+    is_listing: bool = False

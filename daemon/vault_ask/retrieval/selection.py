@@ -53,10 +53,12 @@ def select(ranked: Iterable[T], *, note_of: Callable[[T], object], per_note: int
     return taken
 
 
-def share_out(ranked: Sequence[Candidate[S]], about: About | None, *, per_note: int, k: int) -> Places[S]:
-    """Give the places to ranked candidates."""
+def share_out(
+    ranked: Sequence[Candidate[S]], about: About | None, *, per_note: int, k: int, expanded: int = 0
+) -> Places[S]:
+    """Give the places to ranked candidates, at most so many to those that only a link led to."""
     if about is None:
-        return Places([], select(ranked, note_of=_note, per_note=per_note, k=k))
+        return Places([], _with_quota(ranked, per_note, k, expanded))
     own = _own(ranked, about, -(-k // OWN_SHARE))
     left = k - len(own)
     linked = _linked(ranked, about, per_note, min(k // NEIGHBOURS_SHARE, left))
@@ -67,6 +69,24 @@ def share_out(ranked: Sequence[Candidate[S]], about: About | None, *, per_note: 
     # A note that is a name alone stands behind what its links lead to: there the text is.
     first = sorted(own + linked, key=lambda candidate: not candidate.speaks)
     return Places(first, rest[len(linked) :])
+
+
+def _with_quota(ranked: Sequence[Candidate[S]], per_note: int, k: int, expanded: int) -> list[Candidate[S]]:
+    """Take the best k, of which at most so many by a link alone; more of them only where there is nothing else.
+
+    So the best k less that many of what was found directly keep their places whatever links lead to.
+    """
+    linked = [candidate for candidate in ranked if candidate.via is not None]
+    passed_over = {candidate.chunk for candidate in linked[expanded:]}
+    allowed = [candidate for candidate in ranked if candidate.chunk not in passed_over]
+    taken = select(allowed, note_of=_note, per_note=per_note, k=k)
+    if len(taken) < k and passed_over:
+        chunks = {candidate.chunk for candidate in taken}
+        rest = [candidate for candidate in linked[expanded:] if candidate.chunk not in chunks]
+        # In the order of all: a place behind a better one, not behind every other.
+        both = sorted(taken + rest[: k - len(taken)], key=ranked.index)
+        taken = select(both, note_of=_note, per_note=per_note, k=k)
+    return taken
 
 
 def is_broad(ranked: Sequence[Candidate[S]], about: About | None) -> bool:

@@ -7,8 +7,9 @@ from functools import lru_cache
 
 import regex
 
-from vault_ask.index.terms import LANGUAGE_MARK, query_words, terms
+from vault_ask.index.terms import LANGUAGE_MARK, bare_terms, compound_ends, humps, inflections, names, query_words
 from vault_ask.index.view import Tallies, VaultView
+from vault_ask.retrieval.compounds import parts_of
 from vault_ask.scope import OpenScope, PrivateScope
 
 COMMON_SHARE = 0.10
@@ -27,7 +28,15 @@ YOUNG_CHUNKS = 200
 """With so many chunks a vault's own frequencies are believed half."""
 
 HELPER_LOSS = 0.75
-"""What a helper loses of its weight in a vault of hardly any chunks, where a passage holds it; all, where none does."""
+"""What a helper loses of its weight where the vault holds hardly a chunk of its language, and a passage holds it; all,
+where none does."""
+
+HELPER_COMMON_AT_LEAST = 3
+"""A helper is left out of the query where more than a tenth of its own language's chunks hold it, and so many do: `the`
+stands in few chunks of a vault in eight languages, and tells none of the English ones apart."""
+
+FOREIGN_TRUST = 0.5
+"""What a word counts in a text of another language, where it may be another word (`gift`, `war`); names count whole."""
 
 _SAYING = regex.compile(r"[\p{L}\p{N}\p{So}]")
 
@@ -37,25 +46,49 @@ MAX_WORDS = 64
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a question. `terms` maps a word to the terms that match it, `idf` to its weight (0 when pruned)."""
+    """The words of a question. `terms` maps a word to the terms that match it, `idf` to its weight (0 when pruned).
+
+    `names` are those that are names or numbers, the same in every language; `language` is that of the rest.
+    `beginnings` maps a word that nothing in sight holds to how the terms begin that may stand for it: other forms of
+    it, and compounds that end in it.
+    """
 
     terms: Mapping[str, tuple[str, ...]]
     idf: Mapping[str, float]
+    names: frozenset[str]
+    language: str
+    beginnings: Mapping[str, tuple[str, ...]]
 
     @property
     def query(self) -> str:
         """The FTS5 query: quoted words joined by OR, so that no sign of the question is an operator."""
-        kept = [term for word, listed in self.terms.items() if self.idf[word] > 0 for term in listed]
-        # Terms are stemmed already; the mark of no language keeps the tokenizer from stemming them twice.
-        return " OR ".join(f'"und{LANGUAGE_MARK}{term}"' for term in dict.fromkeys(kept))
+        return " OR ".join(
+            dict.fromkeys(one for word in self.terms if self.idf[word] > 0 for one in self._phrases(word))
+        )
 
-    def coverage(self, text: str, language: str) -> float:
-        """Give the share of the question's idf mass whose words stand in a text."""
-        mass = sum(self.idf.values())
-        if not mass:
-            return 0.0
-        held = set(terms(text, language))
-        return sum(self.idf[word] for word, listed in self.terms.items() if held.intersection(listed)) / mass
+    @property
+    def mass(self) -> float:
+        """The idf of all words."""
+        return sum(self.idf.values())
+
+    @property
+    def queries(self) -> dict[str, str]:
+        """The FTS5 query of each word that counts."""
+        return {word: " OR ".join(self._phrases(word)) for word in self.terms if self.idf[word] > 0}
+
+    def _phrases(self, word: str) -> list[str]:
+        """List what matches a word: its terms whole, and others by how they begin."""
+        return [*map(_quoted, self.terms[word]), *(f"{_quoted(begun)} *" for begun in self.beginnings.get(word, ()))]
+
+    def trust(self, word: str, language: str) -> float:
+        """Tell how much a word counts in a text of a language: half where it may be another word there."""
+        is_foreign = language not in (self.language, "und") and word not in self.names
+        return FOREIGN_TRUST if is_foreign else 1.0
+
+
+def _quoted(term: str) -> str:
+    """Quote a term, which is stemmed already; the mark of no language keeps the tokenizer from stemming it twice."""
+    return f'"und{LANGUAGE_MARK}{term}"'
 
 
 def is_wordless(question: str) -> bool:
@@ -63,25 +96,66 @@ def is_wordless(question: str) -> bool:
     return not _SAYING.search(question)
 
 
+def is_idle(question: str, language: str) -> bool:
+    """Say whether a question holds nothing but words that help others to mean something (`what did I do`)."""
+    return _helpers(language).issuperset(query_words(question, (language,)))
+
+
 def read_words(question: str, view: VaultView[OpenScope] | VaultView[PrivateScope], language: str) -> Words:
     """Read a question against a vault's document frequencies."""
     tallies = view.tallies()
-    found = query_words(question, _languages(tallies, language))
-    limit = max(int(COMMON_SHARE * tallies.chunks), COMMON_AT_LEAST)
-    by_word = _frequency(view, found, enough=limit + 1)
-    if all(not count or count > limit for count in by_word.values()):
+    languages = _languages(tallies, language)
+    named = names(question)
+    # German writes every noun as names are written.
+    whole = frozenset[str]() if language == "de" else named
+    found, frequency = _looked_up(view, question, languages, whole, _limit(tallies))
+    beginnings = {
+        word: (*inflections(word, language), *(() if word in whole else compound_ends(word, languages)))
+        for word, count in frequency.items()
+        if not count
+    }
+    joined = (humps(question, languages).get(word, {}) for word in named)
+    named = named.union(*(parts for parts in joined if parts.keys() <= found.keys()))
+    return Words(found, _weights(frequency, tallies, language), named, language, beginnings)
+
+
+def _limit(tallies: Tallies) -> int:
+    """Tell from how many chunks on a word is common."""
+    return max(int(COMMON_SHARE * tallies.chunks), COMMON_AT_LEAST)
+
+
+def _looked_up(
+    view: VaultView[OpenScope] | VaultView[PrivateScope],
+    question: str,
+    languages: tuple[str, ...],
+    whole: frozenset[str],
+    limit: int,
+) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
+    """Give the terms of each word of a question, counted; unknown compounds go in parts, but for `whole` words."""
+    found, frequency = _counted(view, query_words(question, languages), languages, enough=limit + 1)
+    unknown = [word for word, count in frequency.items() if not count]
+    together = {word: parts for word, parts in humps(question, languages).items() if word in unknown}
+    compounds = parts_of([word for word in unknown if word not in whole], view, languages)
+    if parts := compounds | together:
+        divided = {each: listed for word in found for each, listed in parts.get(word, {word: found[word]}).items()}
+        found, frequency = _counted(view, divided, languages, enough=limit + 1)
+    if all(not count or count > limit for count in frequency.values()):
         # Only how common they are can tell common words apart.
-        by_word = _frequency(view, found, enough=None)
-    kept = _kept(by_word, limit)
-    youth = YOUNG_CHUNKS / (YOUNG_CHUNKS + tallies.chunks)
-    helpers = _helpers(language)
-    idf = {
-        word: _idf(max(count, youth), tallies.chunks) * _say(count, youth, is_helper=word in helpers)
+        found, frequency = _counted(view, found, languages, enough=None)
+    return found, frequency
+
+
+def _weights(frequency: Mapping[str, int], tallies: Tallies, language: str) -> dict[str, float]:
+    own = tallies.by_language.get(language, 0)
+    helpers = _helpers(language).intersection(frequency)
+    kept = _without_common_helpers(_kept(frequency, _limit(tallies)), frequency, helpers, own)
+    youth = _youth(tallies.chunks)
+    return {
+        word: _idf(max(count, youth), tallies.chunks) * _say(count, _youth(own), is_helper=word in helpers)
         if word in kept
         else 0.0
-        for word, count in by_word.items()
+        for word, count in frequency.items()
     }
-    return Words(found, idf)
 
 
 def _languages(tallies: Tallies, language: str) -> tuple[str, ...]:
@@ -93,12 +167,28 @@ def _languages(tallies: Tallies, language: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((language, *common, "und")))
 
 
-def _frequency(
-    view: VaultView[OpenScope] | VaultView[PrivateScope], words: Mapping[str, tuple[str, ...]], *, enough: int | None
-) -> dict[str, int]:
-    """Count for each word the chunks in sight that hold its most common term."""
+def _counted(
+    view: VaultView[OpenScope] | VaultView[PrivateScope],
+    words: Mapping[str, tuple[str, ...]],
+    languages: tuple[str, ...],
+    *,
+    enough: int | None,
+) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
+    """Choose for each word the terms to look for, and count the chunks in sight that hold the most common of them."""
     counted = view.document_frequency({term for listed in words.values() for term in listed}, enough=enough)
-    return {word: max((counted[term] for term in listed), default=0) for word, listed in words.items()}
+    chosen = {word: _as_written(word, listed, languages, counted) for word, listed in words.items()}
+    return chosen, {word: max((counted[term] for term in listed), default=0) for word, listed in chosen.items()}
+
+
+def _as_written(
+    word: str, listed: tuple[str, ...], languages: tuple[str, ...], counted: Mapping[str, int]
+) -> tuple[str, ...]:
+    """Look for a word with its marks alone where a note in sight has it so: `får` is not `far`."""
+    if word.isascii():
+        return listed
+    bare = bare_terms(word, languages)
+    marked = tuple(term for term in listed if term not in bare)
+    return marked if any(counted[term] for term in marked) else listed
 
 
 def _kept(frequency: Mapping[str, int], limit: int) -> set[str]:
@@ -109,8 +199,25 @@ def _kept(frequency: Mapping[str, int], limit: int) -> set[str]:
     return {*telling[:MAX_WORDS], *unknown[:MAX_WORDS]}
 
 
+def _without_common_helpers(
+    kept: set[str], frequency: Mapping[str, int], helpers: frozenset[str], own: int
+) -> set[str]:
+    """Leave out the helpers that are common in their own language, of which the vault has `own` chunks.
+
+    Not where nothing would be left that any passage holds.
+    """
+    limit = max(COMMON_SHARE * own, HELPER_COMMON_AT_LEAST)
+    rest = {word for word in kept if word not in helpers or frequency[word] <= limit}
+    return rest if any(frequency[word] for word in rest) else kept
+
+
+def _youth(chunks: int) -> float:
+    """Tell how little the frequencies in so many chunks are to be believed: from 1 for none down to 0."""
+    return YOUNG_CHUNKS / (YOUNG_CHUNKS + chunks)
+
+
 def _say(count: int, youth: float, *, is_helper: bool) -> float:
-    """Tell how much of its weight a word keeps: a young vault's frequencies cannot show yet what only helps."""
+    """Tell how much of its weight a word keeps: few chunks of its language cannot show yet what only helps."""
     if not is_helper:
         return 1.0
     return 1.0 - youth * (HELPER_LOSS if count else 1.0)
