@@ -22,13 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from measure_retrieval import Pack, Remembering
 from measuring import PACKS, ROOT, Table, Target, machine, show, verdict
+from question_packs import Pack
 from separation import Figures, auc, auc_interval, fit, highest_threshold, histogram
 from vault_ask import indexing
 from vault_ask.answering.coverage import FEW, Thresholds, is_silent, is_thin, relevance, thresholds_for
 from vault_ask.app import Library, make_embedder
 from vault_ask.evaluation import Asked, read_questions
+from vault_ask.evaluation.remembering import Remembering
 from vault_ask.retrieval.hits import Retrieved
 from vault_ask.scope import PrivateScope
 from vault_ask.settings import Settings, load_settings

@@ -51,6 +51,15 @@ class Table:
         return "\n".join((f"**{self.title}**", "", *lines))
 
 
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A figure as a plot shows it, and between what it lies where that is known."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
 def show(tables: Sequence[Table], *, markdown: bool) -> str:
     """Give all tables under a line that says when and where."""
     when = f"Measured on {datetime.now(UTC):%Y-%m-%d} on {machine()}."
@@ -62,6 +71,16 @@ def verdict(target: Target | None, figure: float) -> str:
     if target is None:
         return ""
     return "yes" if target.reached(figure) else "**no**"
+
+
+def share(figure: float) -> str:
+    """Write a share as tables do: `.833`, `1.000`, and a difference with its sign."""
+    return f"{figure:.3f}".replace("0.", ".", 1) if abs(figure) < 1 else f"{figure:.3f}"
+
+
+def chance(p: float) -> str:
+    """Write how often chance alone brings as much: `p .031`, `p <.001`."""
+    return "p <.001" if p < 0.001 else f"p {share(p)}"  # noqa: PLR2004 - three places are shown
 
 
 def machine() -> str:

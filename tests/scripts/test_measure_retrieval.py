@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from built_model import models_folder
+from scripts.packs import run, with_models, written
 
 ROOT = Path(__file__).resolve().parents[2]
 SCORE = ROOT.parent / "shared" / "packs" / "score.py"
@@ -80,3 +81,33 @@ def test_without_a_pack_it_says_so(tmp_path: Path) -> None:
     measured = measure(tmp_path, tmp_path / "data")
     assert (measured.returncode, measured.stdout) == (1, "")
     assert measured.stderr.startswith("There is no question pack in ")
+
+
+def test_each_part_is_put_out_of_use_in_turn_and_compared(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    linked, data = written(tmp_path / "packs", "tiny", "other"), with_models(tmp_path / "data", pytestconfig)
+    plot = tmp_path / "parts.png"
+    places = ("--data", str(data), "--only", "tiny", "--plot", str(plot))
+    measured = run("measure_retrieval.py", linked, *places, "--ablate", "--json")
+    assert measured.returncode == 0, measured.stderr
+    found = json.loads(measured.stdout)["ablation"]
+    assert list(found) == ["tiny"]
+    assert found["tiny"]["whole"]["recall@5"] == 1.0
+    without = found["tiny"]["without"]
+    assert {"vectors", "words", "centring", "links", "fusion: coverage"} <= set(without)
+    of_words = without["vectors"]["recall@5"]
+    assert of_words["mean"] == pytest.approx(1.0 + of_words["difference"])
+    assert 0 < of_words["p"] <= 1
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    shown = run("measure_retrieval.py", linked, "--data", str(data), "--only", "tiny", "--ablate", "--markdown")
+    assert "| without | tiny |" in shown.stdout
+    assert "| nothing | 1.000 / 1.000 |" in shown.stdout
+
+
+def test_figures_come_with_their_intervals_and_a_plot(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    linked, data = written(tmp_path / "packs", "seekstone"), with_models(tmp_path / "data", pytestconfig)
+    plot = tmp_path / "plots" / "retrieval.png"
+    measured = run("measure_retrieval.py", linked, "--data", str(data), "--no-answers", "--plot", str(plot))
+    assert measured.returncode == 0, measured.stderr
+    goal = next(line for line in measured.stdout.splitlines() if line.startswith("seekstone: MRR@10"))
+    assert goal.split()[-5:] == ["1.000", ".469", "to", "1.000", "yes"]
+    assert plot.stat().st_size < 60 * 1024
