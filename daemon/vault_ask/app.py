@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from datetime import datetime
 from functools import cached_property, partial
 from threading import Barrier, Lock, Thread
 from typing import Any, Literal, TypeVar, assert_never
@@ -25,6 +26,7 @@ from vault_ask.errors import ConfigError, IndexBusy, IndexDamaged, ModelError, N
 from vault_ask.index.embedding import Embedder, space_changed
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.view import Index, VaultView
+from vault_ask.index.within import Filter
 from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.backlog import BacklogState
 from vault_ask.ingest.ingest import reclassify
@@ -33,14 +35,19 @@ from vault_ask.ingest.progress import Snapshot
 from vault_ask.ingest.status import Running, Work, describe, index_event, versions
 from vault_ask.ingest.workshop import Tools
 from vault_ask.news import Editions, News, told
+from vault_ask.notes.days import DATE_PROPERTIES, Dating
 from vault_ask.notes.language import LanguageDetector
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.providers.embedded import EmbeddedEmbedder
 from vault_ask.providers.extractive import ExtractiveGenerator
 from vault_ask.providers.litellm_models import LitellmGenerator
+from vault_ask.providers.litellm_reranker import make_reranker
 from vault_ask.providers.web import make_web
+from vault_ask.retrieval.fusion import MODEL, Model
 from vault_ask.retrieval.hits import Retrieved, S
-from vault_ask.retrieval.retriever import Retriever
+from vault_ask.retrieval.rerank import Reranking
+from vault_ask.retrieval.retriever import NOW, Retriever
+from vault_ask.retrieval.when import load_words
 from vault_ask.scope import OpenScope, PrivateScope, Question, Scope, Sensitivity
 from vault_ask.settings import Settings
 from vault_ask.sources.filesystem import FolderSource
@@ -52,6 +59,7 @@ from vault_ask.wire import (
     NoteResponse,
     NotesEvent,
     RelatedResponse,
+    RerankerStatus,
     SearchResponse,
     StatusResponse,
     WebStatus,
@@ -60,6 +68,8 @@ from vault_ask.wire import (
 log = structlog.get_logger()
 
 T = TypeVar("T")
+
+Clock = Callable[[], datetime]
 
 SEARCH_THREADS = 2
 CLOSE_SECONDS = 4.0
@@ -104,6 +114,18 @@ def make_rules(settings: Settings) -> Rules:
     return Rules.compile(said.personal_paths, said.frontmatter_key, personal_tags=said.personal_tags, default=default)
 
 
+def make_dating(settings: Settings) -> Dating:
+    """Tell how dates are read in this vault."""
+    named = settings.time.properties
+    return Dating(zone=settings.time.tzinfo, properties=DATE_PROPERTIES if named is None else named)
+
+
+def make_reranking(settings: Settings) -> Reranking | None:
+    """Put together what looks at the best passages again; None where the settings name no reranker."""
+    reranker = make_reranker(settings.rerank, settings.models.local_hosts)
+    return Reranking(reranker, settings.rerank) if reranker else None
+
+
 def make_tools(settings: Settings, embedder: Embedder | None) -> Tools:
     """Put together what an index is made with."""
     return Tools(
@@ -112,6 +134,7 @@ def make_tools(settings: Settings, embedder: Embedder | None) -> Tools:
         rules=make_rules(settings),
         chunks=settings.chunks,
         centring=settings.embedding.centring,
+        dating=make_dating(settings),
         make_source=partial(make_source, settings),
     )
 
@@ -119,12 +142,25 @@ def make_tools(settings: Settings, embedder: Embedder | None) -> Tools:
 class Library:
     """What reads: search and answers over the index in use. Needs no lock, so it works beside a running daemon."""
 
-    def __init__(self, settings: Settings, embedder: Embedder | None) -> None:
+    def __init__(
+        self, settings: Settings, embedder: Embedder | None, *, model: Model = MODEL, clock: Clock = NOW
+    ) -> None:
         self.settings = settings
         self.files = IndexFiles(settings.data)
         self.index = Index(self.files)
         self.embedder = embedder
-        self.retriever = Retriever(embedder=embedder, languages=LanguageDetector(), settings=settings.retrieval)
+        self.reranking = make_reranking(settings)
+        self.retriever = Retriever(
+            embedder=embedder,
+            languages=LanguageDetector(),
+            settings=settings.retrieval,
+            graph=settings.graph,
+            topics=settings.topics,
+            time=settings.time,
+            reranking=self.reranking,
+            model=model,
+            clock=clock,
+        )
         self.audit = AuditLog(settings.data / "audit", settings.audit)
         self.reading = Reading(self.open_view, record=self._keep_record)
         self._searchers = ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="search")
@@ -181,6 +217,8 @@ class Library:
 
     def retrieve(self, question: str, *, scope: S, **how: Any) -> Retrieved[S]:  # noqa: ANN401 - passed through
         """Retrieve in this thread, under a scope; `how` is as in Retriever.retrieve. Raises NoIndex."""
+        if how.get("arm", "hybrid") == "hybrid":
+            self._ready_reranker()
         with self.open_view(scope) as view:
             self._told_name = view.vault_name
             return self.retriever.retrieve(view, question, **how)
@@ -209,8 +247,9 @@ class Library:
     def search_now(self, query: str, *, scope: Scope, k: int, arm: str, door: Door = "rest") -> SearchResponse:
         """Search in this thread, and record it."""
         started, found = time.monotonic(), None
+        given_to: list[str] = []
         try:
-            found = self._searched(query, scope=scope, k=k, arm=arm)
+            found = self._searched(query, given_to, scope=scope, k=k, arm=arm)
             return found
         finally:
             hits = found.hits if found else ()
@@ -225,6 +264,7 @@ class Library:
                     web=None,
                     outcome="error:failed" if found is None else "done" if hits else "silent",
                     seconds=time.monotonic() - started,
+                    reranker=next(iter(given_to), None),
                 )
             )
 
@@ -248,16 +288,22 @@ class Library:
         if self.files.current.exists():
             self.audit.write(record)
 
-    def _searched(self, query: str, *, scope: Scope, k: int, arm: str) -> SearchResponse:
+    def _searched(self, query: str, given_to: list[str], *, scope: Scope, k: int, arm: str) -> SearchResponse:
+        """Search; `given_to` takes the name of whoever was given passages."""
         match scope:
             case OpenScope():
                 return search_response(
-                    partial(self.retrieve, query, scope=scope, k=k, arm=arm), lambda: self.vault_name
+                    partial(self._retrieved, query, given_to, scope=scope, k=k, arm=arm), lambda: self.vault_name
                 )
             case PrivateScope():
                 return search_response(
-                    partial(self.retrieve, query, scope=scope, k=k, arm=arm), lambda: self.vault_name
+                    partial(self._retrieved, query, given_to, scope=scope, k=k, arm=arm), lambda: self.vault_name
                 )
+
+    def _retrieved(self, query: str, given_to: list[str], *, scope: S, k: int, arm: str) -> Retrieved[S]:
+        found: Retrieved[S] = self.retrieve(query, scope=scope, k=k, arm=arm)
+        given_to += filter(None, [found.given_to])
+        return found
 
     def describe(self, ceiling: Sensitivity) -> StatusResponse:
         """Describe the index as a command sees it that runs beside the daemon, or without one."""
@@ -330,6 +376,7 @@ class Library:
             model=self.settings.embedding.model,
             generation=self._generation(),
             web=web,
+            reranker=self._reranker_status(),
             warnings=(*warnings, *trouble, *filter(None, [self.audit.trouble])),
         )
 
@@ -363,14 +410,27 @@ class Library:
         configured = self.generators.configured
         return GenerationStatus(generator=configured.name, local=configured.is_local, offered=self._offered())
 
+    def _ready_reranker(self) -> None:
+        """Load what the reranker needs, which has no time for that once it is asked. May take seconds."""
+        if self.reranking is not None:
+            self.reranking.reranker.warm()
+
+    def _reranker_status(self) -> RerankerStatus | None:
+        if self.reranking is None:
+            return None
+        reranker = self.reranking.reranker
+        return RerankerStatus(name=reranker.name, local=reranker.is_local)
+
     def _offered(self) -> tuple[str, ...]:
         """Name the chat models of an Ollama that runs where embedding.ollama_url says; it may take a second to ask."""
         from vault_ask.providers.ollama import running_chat_models  # noqa: PLC0415
 
         return tuple(f"ollama_chat/{name}" for name in running_chat_models(self.settings.embedding.ollama_url))
 
-    async def _retrieve_in_thread(self, question: str, *, scope: S, note: str | None, k: int | None) -> Retrieved[S]:
-        return await self._in_thread(partial(self.retrieve, question, scope=scope, note=note, k=k))
+    async def _retrieve_in_thread(
+        self, question: str, *, scope: S, note: str | None, k: int | None, filters: tuple[Filter, ...]
+    ) -> Retrieved[S]:
+        return await self._in_thread(partial(self.retrieve, question, scope=scope, note=note, k=k, filters=filters))
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._searchers, work)
@@ -387,8 +447,8 @@ class Library:
 class Daemon(Library):
     """The running whole: reads as a library, follows the vault, and owns the data folder while it runs."""
 
-    def __init__(self, settings: Settings, embedder: Embedder) -> None:
-        super().__init__(settings, embedder)
+    def __init__(self, settings: Settings, embedder: Embedder, *, clock: Clock = NOW) -> None:
+        super().__init__(settings, embedder, clock=clock)
         self._tools = make_tools(settings, embedder)
         self._keeper = Keeper(self.files, self._tools, changed=self._publish)
         pairs = [(ceiling, seen) for ceiling in Sensitivity for seen in Sensitivity]
@@ -420,11 +480,13 @@ class Daemon(Library):
     def _warm(self) -> None:
         """Load what the first question would have to wait for."""
         try:
+            load_words()
             if isinstance(self.embedder, EmbeddedEmbedder):
                 self.embedder.warm()
             for generator in (self.generators.configured, self.generators.personal):
                 if isinstance(generator, LitellmGenerator):
                     generator.warm()
+            super()._ready_reranker()
         except VaultAskError as error:
             log.warning("warming up failed", sentence=str(error))
 
@@ -502,6 +564,9 @@ class Daemon(Library):
         except IndexDamaged:
             self._keeper.suspect()
             raise
+
+    def _ready_reranker(self) -> None:
+        """Nothing to do: it is made ready from the start, and no question waits for that."""
 
     def _keep_rules(self) -> None:
         """Nothing to do: the rules were applied when the index was opened for writing."""

@@ -26,6 +26,7 @@ from vault_ask.console import (
     print_answer,
     print_audit,
     print_bytes,
+    print_evaluation,
     print_files,
     print_hits,
     print_left_out,
@@ -142,17 +143,17 @@ def configured(command: Callable[..., R]) -> Callable[..., R]:
     @click.option("--config", type=_FOLDER, help="A config.yaml other than ./config.yaml.")
     @wraps(command)
     def run(vault: Path | None, data: Path | None, config: Path | None, **arguments: Any) -> R:  # noqa: ANN401
-        overrides: dict[str, Any] = {}
-        if vault is not None:
-            overrides["vault"] = {"path": vault, "source": "folder"}
-        if data is not None:
-            overrides["data"] = data
         with _failures_as_sentences():
-            settings = load_settings(config=config, overrides=overrides)
+            settings = load_settings(config=config, overrides=_overrides(vault, data))
             set_up_logs(settings.log)
             return command(settings=settings, **arguments)
 
     return run
+
+
+def _overrides(vault: Path | None, data: Path | None) -> dict[str, Any]:
+    places: dict[str, Any] = {"vault": {"path": vault, "source": "folder"} if vault else None, "data": data}
+    return {name: place for name, place in places.items() if place is not None}
 
 
 @contextmanager
@@ -270,9 +271,10 @@ def _would_ask_web(library: "Library", *, personal: bool, allow_web: bool) -> st
 @click.option("--k", default=8, show_default=True, type=click.IntRange(1, 100), help="How many passages.")
 @click.option("--personal", is_flag=True, help="Search personal notes as well.")
 @click.option("--arm", default="hybrid", type=click.Choice(["hybrid", "vector", "text"]), help="Which index to use.")
+@click.option("--explain", is_flag=True, help="Show what each score is the sum of.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @configured
-def search(settings: Settings, *, query: str, k: int, personal: bool, arm: str, as_json: bool) -> None:
+def search(settings: Settings, *, query: str, k: int, personal: bool, arm: str, explain: bool, as_json: bool) -> None:
     """Find the passages nearest to QUERY."""
     from vault_ask.app import Library, make_embedder  # noqa: PLC0415
 
@@ -281,7 +283,7 @@ def search(settings: Settings, *, query: str, k: int, personal: bool, arm: str, 
     library = Library(settings, embedder)
     with closing(library.audit):
         found = library.search_now(query, scope=scope, k=k, arm=arm, door="cli")
-    print_hits(found, as_json=as_json)
+    print_hits(found, explain=explain, as_json=as_json)
     if not found.hits:
         sys.exit(EXIT_SILENT)
 
@@ -326,21 +328,49 @@ def serve(settings: Settings, *, host: str | None, port: int | None, rebuild: bo
 
 @main.command(name="eval")
 @click.argument("questions", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="Where results go.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Where results go, a JSON object a line.")
 @click.option("--arm", default="hybrid", type=click.Choice(["hybrid", "vector", "text"]), help="Which index to use.")
-@click.option("--ask", "answers", is_flag=True, help="Write answers instead of rankings; always by both arms.")
+@click.option(
+    "--against",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Compare with another configuration (.yaml), or with results that --out wrote.",
+)
+@click.option("--ask", "answers", is_flag=True, help="Measure answers instead of rankings; always by both arms.")
+@click.option("--verbose", is_flag=True, help="With --against: list the questions that came out otherwise, by id.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @configured
-def evaluate(settings: Settings, *, questions: Path, out: Path, arm: str, answers: bool) -> None:
-    """Run a file of questions over all notes and write what was found, a JSON object a line."""
-    from vault_ask.app import Library, make_embedder  # noqa: PLC0415
-    from vault_ask.evaluation import answer_all, rank_all, read_questions, write  # noqa: PLC0415
+def evaluate(
+    settings: Settings,
+    *,
+    questions: Path,
+    out: Path | None,
+    arm: str,
+    against: Path | None,
+    answers: bool,
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """Measure how well the vault is searched, by a file of QUESTIONS that names the notes that answer them.
 
-    if answers and arm != "hybrid":
-        raise click.UsageError("--arm chooses how notes are ranked, so it does not go with --ask.")
-    library = Library(settings, make_embedder(settings, tell=_tell) if arm != "text" else None)
-    asked = read_questions(questions)
-    with closing(library.audit):
-        click.echo(write(answer_all(library, asked) if answers else rank_all(library, asked, arm), out))
+    All notes take part. A question is a line `- When does the train leave? [[Oslo]]`, or a JSON object.
+    """
+    from vault_ask.app import make_embedder  # noqa: PLC0415
+    from vault_ask.evaluation.command import Surroundings, Wanted  # noqa: PLC0415
+    from vault_ask.evaluation.command import evaluate as measure  # noqa: PLC0415
+
+    if answers and (against or arm != "hybrid"):
+        chosen = "--against compares" if against else "--arm chooses"
+        raise click.UsageError(f"{chosen} how notes are ranked, so it does not go with --ask.")
+    embedder = make_embedder(settings, tell=_tell) if arm != "text" else None
+    wanted = Wanted(questions, arm=arm, out=out, against=against, answers=answers)
+    found = measure(settings, embedder, wanted, Surroundings(load=_same_places, tell=_tell))
+    print_evaluation(found, as_json=as_json, verbose=verbose)
+
+
+def _same_places(config: Path) -> Settings:
+    """Load another configuration; --vault and --data of the command line count for it as well."""
+    given = click.get_current_context().params
+    return load_settings(config=config, overrides=_overrides(given["vault"], given["data"]))
 
 
 @main.group()

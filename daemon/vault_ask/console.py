@@ -27,6 +27,7 @@ from vault_ask.wire import (
     SearchResponse,
     SourcesEvent,
     StatusResponse,
+    Understood,
     VaultStatus,
     WebEvent,
     WebStatus,
@@ -35,6 +36,7 @@ from vault_ask.wire import (
 if TYPE_CHECKING:  # for annotations alone: each pulls in the index, half a second that `--help` should not pay
     from rich.console import Console
 
+    from vault_ask.evaluation.report import Report
     from vault_ask.indexing import Outcome
     from vault_ask.ingest.plan import Plan
     from vault_ask.ingest.progress import Snapshot
@@ -164,15 +166,20 @@ def print_plan(plan: "Plan") -> None:
             click.echo(f"{mark} … and {len(paths) - SHOWN_PATHS} more")
 
 
-def print_hits(found: SearchResponse, *, as_json: bool) -> None:
-    """Print hits, best first."""
+def print_hits(found: SearchResponse, *, explain: bool, as_json: bool) -> None:
+    """Print hits, best first; explained, each with the parts of its score."""
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return
+    _print_understood(found.understood)
     _print_notices(found.notices)
     for hit in found.hits:
-        parts = " ".join(f"{name} {value:.2f}" for name, value in hit.trace.items())
-        click.echo(f"{hit.n:2}. {_place(hit)}  [{hit.score:.2f}: {parts}; {hit.provenance}]")
+        led = f" from {hit.via}" if hit.via else ""
+        click.echo(f"{hit.n:2}. {_place(hit)}  [{hit.score:.3f}; {hit.provenance}{led}]")
+        if explain:
+            click.echo("    = " + " + ".join(f"{name} {value:.3f}" for name, value in hit.trace.items()))
+        if hit.also:
+            click.echo(f"    the same in {', '.join(hit.also)}")
         click.echo(f"    {_snippet(hit.quote)}")
     if not found.hits:
         click.echo("Nothing found.", err=True)
@@ -216,6 +223,7 @@ class _Telling:
         """Print what an event brings. Raises ModelError or BadRequest where the answer ends with one."""
         match event:
             case SourcesEvent():
+                _print_understood(event.understood)
                 _print_notices(event.notices)
             case DeltaEvent(part="web"):
                 self._tell_web_words(event.text)
@@ -250,6 +258,23 @@ class _Telling:
                 click.echo(f"    {_escaped(_snippet(page.snippet))}")
 
 
+def _print_understood(read: Understood | None) -> None:
+    if read is not None:
+        click.echo(_escaped(f"Read as: {' · '.join(filter(None, _read_as(read)))}"), err=True)
+
+
+def _read_as(read: Understood) -> Iterator[str]:
+    """Tell what was searched for, within which filters, and the time."""
+    yield from (read.text, *read.filters)
+    if read.days is not None:
+        first, last = read.days.first, read.days.last
+        yield first if first == last else f"{first} to {last}"
+    yield _ORDERS[read.order] if read.order else ""
+
+
+_ORDERS = {"latest": "the latest", "earliest": "the earliest", "often": "how often"}
+
+
 def _print_notices(notices: Sequence[str]) -> None:
     for notice in notices:
         click.echo(notice, err=True)
@@ -275,7 +300,7 @@ def _print_sources(event: SourcesEvent, *, as_json: bool) -> None:
     else:
         click.echo(f"{event.generator} would answer from {_count(len(event.sources), 'passage')}:")
     for source in event.sources:
-        found = ", expanded through a link" if source.provenance == "expanded" else ""
+        found = f", expanded through a link of {source.via}" if source.provenance == "expanded" else ""
         click.echo(f"[{source.n}] {_place(source)}{found}")
 
 
@@ -292,6 +317,8 @@ def print_status(status: StatusResponse, *, as_json: bool) -> None:
     _row("Answers", _answers(status.generation))
     for offer in status.generation.offered:
         _row("", f"{offer} is available; set models.generation to use it")
+    if status.reranker:
+        _row("Reranking", f"{status.reranker.name} ({_where(is_local=status.reranker.local)})")
     _row("Web", _web(status.web))
     for pattern, count in status.rules.items():
         _row("Personal", f"{pattern}: {_count(count, 'note')}")
@@ -342,7 +369,11 @@ def _embedding(status: StatusResponse) -> str:
 def _answers(generation: GenerationStatus) -> str:
     if generation.generator == "extractive":
         return "extractive (quotes from the notes)"
-    return f"{generation.generator} ({'on your machines' if generation.local else 'remote'})"
+    return f"{generation.generator} ({_where(is_local=generation.local)})"
+
+
+def _where(*, is_local: bool) -> str:
+    return "on your machines" if is_local else "remote"
 
 
 def _web(web: WebStatus) -> str:
@@ -432,6 +463,17 @@ def _escaped(text: str) -> str:
     return _UNPRINTABLE.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text)
 
 
+def print_evaluation(found: "Report", *, as_json: bool, verbose: bool) -> None:
+    """Print what a file of questions showed."""
+    from vault_ask.evaluation.report import as_json as report_json  # noqa: PLC0415 - late, as for annotations
+    from vault_ask.evaluation.telling import tell  # noqa: PLC0415
+
+    if as_json:
+        click.echo(json.dumps(report_json(found), ensure_ascii=False))
+    else:
+        click.echo(tell(found, verbose=verbose))
+
+
 def print_audit(found: Found, *, as_json: bool) -> None:
     """Print records, the newest last: for programs one JSON object a line, in UTF-8 whatever the locale."""
     if as_json:
@@ -474,7 +516,7 @@ def _asked_of_web(entry: Entry) -> str:
 def _details(entry: Entry) -> Iterator[str]:
     question = entry.question or ""
     asked = question[:_HASH_SHOWN] if question.startswith("hmac:") else _snippet(question)
-    if told := ", ".join(filter(None, (entry.model, asked))):
+    if told := ", ".join(filter(None, (entry.model, entry.reranker, asked))):
         yield told
     yield from entry.notes[:SHOWN_PATHS]
     if len(entry.notes) > SHOWN_PATHS:

@@ -7,12 +7,14 @@ here. Nothing else reads the environment. Secrets live in the environment only a
 import os
 import re
 from collections.abc import Mapping
+from datetime import tzinfo
 from difflib import get_close_matches
 from ipaddress import IPv6Address, ip_address, ip_network
 from pathlib import Path
 from socket import inet_aton, inet_ntoa
 from typing import Any, Literal
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
@@ -234,6 +236,59 @@ class RetrievalSettings(Section):
     )
 
 
+class RerankSettings(Section):
+    """A second look at the best passages, by a model that reads each of them beside the question; off by default."""
+
+    model: str | None = Field(
+        default=None,
+        description="A litellm name of a reranking model, such as infinity/BAAI/bge-reranker-v2-m3; null is none.",
+    )
+    api_base: str | None = Field(
+        default=None, description="Address of the reranker's server, such as http://127.0.0.1:7997; null is the usual."
+    )
+    candidates: int = Field(default=30, ge=2, le=200, description="Best passages that are looked at again.")
+    timeout_seconds: float = Field(
+        default=1.5, gt=0, le=60, description="Time after which the search goes on with the order it had."
+    )
+
+    @field_validator("model", "api_base")
+    @classmethod
+    def _given(cls, text: str | None) -> str | None:
+        return (text or "").strip() or None
+
+    @field_validator("model")
+    @classmethod
+    def _can_rerank(cls, model: str | None) -> str | None:
+        if model is not None and model.startswith(("ollama/", "ollama_chat/")):
+            raise ValueError(
+                "Ollama serves no rerankers. Run one with Infinity (infinity/...), vLLM (hosted_vllm/...) or Text "
+                "Embeddings Inference (huggingface/...), and name it here"
+            )
+        return model
+
+
+class GraphSettings(Section):
+    """Whether the links of what was found are followed."""
+
+    enabled: bool = Field(
+        default=True, description="Whether links, backlinks, rare tags and topics of the best notes are followed."
+    )
+    places: int = Field(
+        default=2,
+        ge=0,
+        le=50,
+        description="Of retrieval.top_k the most places for what only a link led to; more where little was found.",
+    )
+
+
+class TopicSettings(Section):
+    """Which notes list other notes on one subject."""
+
+    paths: tuple[str, ...] = Field(
+        default=(), description="Folders or globs of topic notes, beside maps of content and marked lists of links."
+    )
+
+
 class ModelSettings(Section):
     """Who words the answers."""
 
@@ -330,6 +385,38 @@ class AdaptersSettings(Section):
     )
 
 
+class TimeSettings(Section):
+    """How days are counted, in notes and in questions that name a time."""
+
+    zone: str | None = Field(
+        default=None, description="Your time zone, such as Europe/Stockholm; by default the machine's."
+    )
+    week_start: Literal["monday", "sunday", "saturday"] = Field(
+        default="monday", description="The day a week begins with, in a question about last week."
+    )
+    properties: tuple[str, ...] | None = Field(
+        default=None,
+        description="The properties that hold a note's date, the first first; by default date, created and their like.",
+    )
+
+    @field_validator("zone")
+    @classmethod
+    def _known_zone(cls, zone: str | None) -> str | None:
+        name = (zone or "").strip() or None
+        try:
+            _ = ZoneInfo(name) if name else None
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            raise ValueError(
+                f"{zone!r} is no time zone that this machine knows. Name one as the IANA does, such as Europe/Stockholm"
+            ) from None
+        return name
+
+    @property
+    def tzinfo(self) -> tzinfo | None:
+        """The owner's time zone; None is the machine's, as `datetime.astimezone` takes it."""
+        return ZoneInfo(self.zone) if self.zone else None
+
+
 class LogSettings(Section):
     """What is logged; never note text."""
 
@@ -350,8 +437,12 @@ class Settings(BaseSettings):
     chunks: ChunkSettings = ChunkSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
+    graph: GraphSettings = GraphSettings()
+    topics: TopicSettings = TopicSettings()
+    rerank: RerankSettings = RerankSettings()
     models: ModelSettings = ModelSettings()
     web: WebSettings = WebSettings()
+    time: TimeSettings = TimeSettings()
     audit: AuditSettings = AuditSettings()
     server: ServerSettings = ServerSettings()
     adapters: AdaptersSettings = AdaptersSettings()

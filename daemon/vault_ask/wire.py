@@ -91,10 +91,30 @@ class Source(Citation):
 
     score: float
     provenance: Literal["vector", "text", "both", "expanded"] = Field(
-        description="How it was found: by meaning, by words, by both, or through a link of the note in question."
+        description="How it was found: by meaning, by words, by both, or through a link of a note and nothing else."
     )
     via: str | None = Field(default=None, description="The note whose link led here; null unless it was expanded.")
+    also: tuple[str, ...] = Field(default=(), description="Other notes that say the same in the same words.")
     personal: bool
+
+
+class NamedDays(Message):
+    """The time that a question names: its first and last day, such as 2026-03-09, and the words that name it."""
+
+    first: str
+    last: str
+    words: str
+
+
+class Understood(Message):
+    """How a question was read beyond its words."""
+
+    text: str = Field(description="What was searched for: the question without its filters.")
+    filters: tuple[str, ...] = Field(description="Each as written, such as `tag:#work`; all of them have to fit.")
+    days: NamedDays | None = Field(description="Passages of these days come first.")
+    order: Literal["latest", "earliest", "often"] | None = Field(
+        description="Which of the notes are wanted: the latest, the earliest, or how often there are any."
+    )
 
 
 class SourcesEvent(Message):
@@ -106,6 +126,9 @@ class SourcesEvent(Message):
     personal_included: bool
     generator: str
     notices: tuple[str, ...] = Field(default=(), description="Sentences the reader should see beside the answer.")
+    understood: Understood | None = Field(
+        default=None, description="How the question was read; null where it is its words and nothing else."
+    )
 
 
 class DeltaEvent(Message):
@@ -187,6 +210,7 @@ class AskResponse(Message):
     personal_included: bool
     generator: str
     notices: tuple[str, ...]
+    understood: Understood | None = None
     web: WebPart | None
     seconds: float
     finish: Literal["stop", "length"]
@@ -203,6 +227,9 @@ class SearchResponse(Message):
 
     hits: tuple[SearchHit, ...]
     notices: tuple[str, ...]
+    understood: Understood | None = Field(
+        default=None, description="How the query was read; null where it is its words and nothing else."
+    )
     seconds: float
 
 
@@ -268,6 +295,13 @@ class GenerationStatus(Message):
     offered: tuple[str, ...] = Field(description="Chat models found on this machine, usable once configured.")
 
 
+class RerankerStatus(Message):
+    """Who looks at the best passages again and puts them in order."""
+
+    name: str
+    local: bool = Field(description="Whether it runs on the owner's machines; if not, it is given open notes only.")
+
+
 class WebStatus(Message):
     """Whether the web may help where the vault says little."""
 
@@ -287,6 +321,7 @@ class StatusResponse(Message):
     progress: IndexProgress
     embedding: EmbeddingStatus
     generation: GenerationStatus
+    reranker: RerankerStatus | None = Field(default=None, description="Null where none is configured.")
     web: WebStatus
     personal_allowed: bool = Field(
         default=True, description="Whether a question here may include personal notes; each door says so for itself."

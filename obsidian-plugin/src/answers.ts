@@ -26,12 +26,12 @@ export const HEALTH = "status";
 
 /** Tell a whole answer in the order in which a stream would have. */
 export function* eventsOfWhole(whole: AskResponse): Generator<AnswerEvent, void, void> {
-  const { answer, citations, sources, silent, refused, personal_included, generator, notices, web } = whole;
-  yield { type: "sources", sources, silent, personal_included, generator, notices };
+  const { answer, citations, refused, web } = whole;
+  yield { ...whole, type: "sources" };
   if (answer) yield { type: "delta", text: answer, part: "vault" };
   yield { type: "grounding", citations, removed: 0, refused };
   if (web) {
-    yield { type: "web", results: web.results, provider: web.provider, message: web.message };
+    yield { ...web, type: "web" };
     if (web.answer) yield { type: "delta", text: web.answer, part: "web" };
   }
   yield { type: "done", seconds: whole.seconds, finish: whole.finish };

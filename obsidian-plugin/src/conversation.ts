@@ -1,6 +1,6 @@
 // What was asked and answered: (conversation, action) -> conversation. Pure.
 import type { ClientEvent } from "./events";
-import type { Citation, DeltaEvent, HistoryTurn, Source, SourcesEvent, WebResult } from "./wire";
+import type { Citation, DeltaEvent, HistoryTurn, Source, SourcesEvent, Understood, WebResult } from "./wire";
 
 export type TurnState = "asking" | "streaming" | "done" | "stopped" | "failed";
 
@@ -166,11 +166,17 @@ function hear(turn: Turn, event: ClientEvent): Turn {
 }
 
 function hearSources(turn: Turn, event: SourcesEvent): Partial<Turn> {
-  const { sources, silent, generator, notices } = event;
+  const { sources, silent, generator, understood } = event;
+  const notices = understood ? [readAs(understood), ...event.notices] : event.notices;
   // Once personal notes took part nothing that comes later undoes it.
   const personalIncluded =
     turn.personalIncluded === true || event.personal_included || sources.some(({ personal }) => personal);
   return { state: "streaming", sources, silent, generator, notices, personalIncluded };
+}
+
+/** How the daemon read the question: what it searched for, within which filters, and the time. */
+function readAs({ text, filters, days, order }: Understood): string {
+  return `Read as: ${[text, ...filters, days && `${days.first} to ${days.last}`, order].filter(Boolean).join(" · ")}`;
 }
 
 function hearDelta(turn: Turn, { part, text }: DeltaEvent): Turn {

@@ -90,6 +90,7 @@ export interface AskResponse {
   personal_included: boolean;
   generator: string;
   notices: string[];
+  understood: Understood | null;
   web: WebPart | null;
   seconds: number;
   finish: "stop" | "length";
@@ -143,14 +144,53 @@ export interface Source {
   url: string;
   score: number;
   /**
-   * How it was found: by meaning, by words, by both, or through a link of the note in question.
+   * How it was found: by meaning, by words, by both, or through a link of a note and nothing else.
    */
   provenance: "vector" | "text" | "both" | "expanded";
   /**
    * The note whose link led here; null unless it was expanded.
    */
   via: string | null;
+  /**
+   * Other notes that say the same in the same words.
+   */
+  also: string[];
   personal: boolean;
+}
+/**
+ * How a question was read beyond its words.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Understood".
+ */
+export interface Understood {
+  /**
+   * What was searched for: the question without its filters.
+   */
+  text: string;
+  /**
+   * Each as written, such as `tag:#work`; all of them have to fit.
+   */
+  filters: string[];
+  /**
+   * Passages of these days come first.
+   */
+  days: NamedDays | null;
+  /**
+   * Which of the notes are wanted: the latest, the earliest, or how often there are any.
+   */
+  order: ("latest" | "earliest" | "often") | null;
+}
+/**
+ * The time that a question names: its first and last day, such as 2026-03-09, and the words that name it.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "NamedDays".
+ */
+export interface NamedDays {
+  first: string;
+  last: string;
+  words: string;
 }
 /**
  * What the web added to an answer. `answer` is empty where no model worded it; its `[n]` count `results`.
@@ -206,6 +246,10 @@ export interface SearchRequest {
 export interface SearchResponse {
   hits: SearchHit[];
   notices: string[];
+  /**
+   * How the query was read; null where it is its words and nothing else.
+   */
+  understood: Understood | null;
   seconds: number;
 }
 /**
@@ -233,13 +277,17 @@ export interface SearchHit {
   url: string;
   score: number;
   /**
-   * How it was found: by meaning, by words, by both, or through a link of the note in question.
+   * How it was found: by meaning, by words, by both, or through a link of a note and nothing else.
    */
   provenance: "vector" | "text" | "both" | "expanded";
   /**
    * The note whose link led here; null unless it was expanded.
    */
   via: string | null;
+  /**
+   * Other notes that say the same in the same words.
+   */
+  also: string[];
   personal: boolean;
   trace: {
     [k: string]: number;
@@ -260,6 +308,10 @@ export interface StatusResponse {
   progress: IndexProgress;
   embedding: EmbeddingStatus;
   generation: GenerationStatus;
+  /**
+   * Null where none is configured.
+   */
+  reranker: RerankerStatus | null;
   web: WebStatus;
   /**
    * Whether a question here may include personal notes; each door says so for itself.
@@ -365,6 +417,19 @@ export interface GenerationStatus {
    * Chat models found on this machine, usable once configured.
    */
   offered: string[];
+}
+/**
+ * Who looks at the best passages again and puts them in order.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "RerankerStatus".
+ */
+export interface RerankerStatus {
+  name: string;
+  /**
+   * Whether it runs on the owner's machines; if not, it is given open notes only.
+   */
+  local: boolean;
 }
 /**
  * Whether the web may help where the vault says little.
@@ -512,6 +577,10 @@ export interface SourcesEvent {
    * Sentences the reader should see beside the answer.
    */
   notices: string[];
+  /**
+   * How the question was read; null where it is its words and nothing else.
+   */
+  understood: Understood | null;
 }
 /**
  * The next piece of the answer's text.

@@ -19,12 +19,15 @@ from vault_ask.answering.grounding import ground, sources
 from vault_ask.answering.mentions import missing_notice, unmet_mentions, unmet_notice
 from vault_ask.answering.ports import Generator, WebSearch
 from vault_ask.answering.prompts import page_tokens, selection_tokens, vault_rules, web_rules
-from vault_ask.answering.sayings import silence
+from vault_ask.answering.sayings import nothing_fits, silence
 from vault_ask.answering.speaking import Speaker, broken_off, too_long
+from vault_ask.answering.understood import understood
 from vault_ask.answering.web import WebAsked, citable
 from vault_ask.answering.wording import Wording, plain
 from vault_ask.audit import Door, Record
 from vault_ask.errors import BadRequest, ModelError, VaultAskError
+from vault_ask.index.within import Filter
+from vault_ask.notes.tasks import hold_tasks
 from vault_ask.retrieval.hits import Retrieved, S
 from vault_ask.retrieval.words import is_wordless
 from vault_ask.scope import OpenScope, PrivateScope, Question, Scope
@@ -43,8 +46,10 @@ _SELECTION_REFUSED = (
 class Retrieve(Protocol):
     """Finds the passages of a question in a scope, without blocking the event loop."""
 
-    def __call__(self, question: str, *, scope: S, note: str | None, k: int | None) -> Awaitable[Retrieved[S]]:
-        """Retrieve. Raises VaultAskError."""
+    def __call__(
+        self, question: str, *, scope: S, note: str | None, k: int | None, filters: tuple[Filter, ...]
+    ) -> Awaitable[Retrieved[S]]:
+        """Retrieve; the filters are no longer in the question. Raises VaultAskError."""
         ...
 
 
@@ -121,6 +126,9 @@ class AskVault:
         # The branches keep apart, for the type checker too, what may stand beside the web.
         match plan.scope:
             case OpenScope():
+                # Before they are searched for: a reranker may run elsewhere.
+                if asked.wishes.selection is not None and asked.wishes.note is None:
+                    raise BadRequest(_SELECTION_REFUSED)
                 reading = await self._read(asked, plan.scope)
                 _refuse_words_out_of_sight(reading)
                 events = self._open(asked, plan, reading)
@@ -137,11 +145,17 @@ class AskVault:
         selection = asked.wishes.selection
         selected = None if selection is None else Selection(selection, scope)
         # Selected words are a subject, so that the question leans on no earlier turn.
-        words = query if selected is None else f"{asked.question.text}\n{selected.text}"
-        found = await self._retrieve(words, scope=scope, note=asked.wishes.note, k=asked.wishes.k)
-        named = asked.question.text if isinstance(scope, OpenScope) else ""
-        unmet = unmet_mentions(named, asked.wishes.note, found.hits)
-        return Consulted(talk, query, found, unmet, is_silent(found, self._thresholds), selected)
+        words = query if selected is None else f"{asked.words}\n{selected.text}"
+        found = await self._retrieve(
+            words, scope=scope, note=asked.wishes.note, k=asked.wishes.k, filters=asked.filtered.filters
+        )
+        asked.reranker = found.given_to
+        named = asked.words if isinstance(scope, OpenScope) else ""
+        # The note in question may well be what the filters leave out.
+        note = None if asked.filtered.filters else asked.wishes.note
+        unmet = unmet_mentions(named, note, found.hits)
+        says_nothing = not _speaks(found) if found.is_listing else is_silent(found, self._thresholds)
+        return Consulted(talk, query, found, unmet, says_nothing, selected)
 
     async def _open(self, asked: Asked, plan: Plan, reading: Consulted[OpenScope]) -> AsyncGenerator[AnswerEvent, None]:
         """Answer from open notes, and from the web where it may help; it is searched while the vault's part is worded.
@@ -166,9 +180,10 @@ class AskVault:
     def _begun(self, asked: Asked, plan: Plan, reading: Consulted[OpenScope]) -> tuple[WebAsked | None, Plan]:
         """Ask the web where the vault is thin, and what would be sent names no note that took no part.
 
-        Such a name is the vault's, whether or not there is such a note, so it stays at home.
+        Such a name is the vault's, whether or not there is such a note, so it stays at home. Who narrows a question to
+        some notes, of which there are none, did not ask others.
         """
-        allowed = isinstance(plan.scope, OpenScope) and plan.scope.web_allowed
+        allowed = isinstance(plan.scope, OpenScope) and plan.scope.web_allowed and not reading.nothing_fits
         question = reading.talk.web_question(asked.question)
         if not allowed or is_wordless(question.text) or not is_thin(reading.found, self._thresholds):
             return None, plan
@@ -215,9 +230,11 @@ class AskVault:
     async def _silence(self, asked: Asked, plan: Plan, reading: Consulted[S]) -> AsyncGenerator[AnswerEvent, None]:
         """Say that the vault is silent, and point to the nearest notes."""
         found = reading.found
-        yield self._sources(plan, Context(found.hits), silent=True)
+        yield self._sources(plan, reading, Context(found.hits), silent=True)
+        language = asked.wishes.language or found.language
         titles = list(dict.fromkeys(hit.title for hit in found.hits))[:_POINTERS]
-        yield DeltaEvent(text=silence(asked.wishes.language or found.language, [plain(title) for title in titles]))
+        said = nothing_fits(language) if reading.nothing_fits else silence(language, [plain(title) for title in titles])
+        yield DeltaEvent(text=said)
         yield GroundingEvent(citations=(), removed=0, refused=True)
         yield DoneEvent(seconds=self._clock() - asked.started, finish="stop")
 
@@ -228,14 +245,15 @@ class AskVault:
                 asked.wishes.language,
                 is_about_a_note=asked.wishes.note is not None,
                 has_selection=reading.selected is not None,
+                has_tasks=hold_tasks(hit.body for hit in reading.found.hits),
             )
         ) + selection_tokens(asked.wishes.selection)
-        talk, room = share_out(plan.generator.window, asked.question.text, reading.talk, needed)
+        talk, room = share_out(plan.generator.window, asked.words, reading.talk, needed)
         context = assemble(outspoken(reading.found.hits), room=room)
         if not context.hits:
             yield too_long(plan.generator)
             return
-        yield self._sources(plan, context, silent=False)
+        yield self._sources(plan, reading, context, silent=False)
         wording = Wording(context.excerpts)
         try:
             prompt = reading.prompt(asked, VaultOnly(context, talk, reading.selected))
@@ -259,7 +277,7 @@ class AskVault:
             return
         rules = web_rules(asked.wishes.language, has_selection=reading.selected is not None)
         needed = tokens(rules) + page_tokens(search.pages) + selection_tokens(asked.wishes.selection)
-        talk, room = share_out(plan.generator.window, asked.question.text, reading.talk, needed)
+        talk, room = share_out(plan.generator.window, asked.words, reading.talk, needed)
         hits = () if reading.is_silent else outspoken(reading.found.hits)
         evidence = WithWeb(assemble(hits, room=room), talk, search.pages, reading.selected)
         prompt = reading.prompt(asked, evidence)
@@ -271,7 +289,7 @@ class AskVault:
             # The vault's part is whole and the pages are listed, so this is no broken answer.
             yield DeltaEvent(text=f"\n\n{error}", part="web")
 
-    def _sources(self, plan: Plan, context: Context[S], *, silent: bool) -> SourcesEvent:
+    def _sources(self, plan: Plan, reading: Consulted[S], context: Context[S], *, silent: bool) -> SourcesEvent:
         window = plan.generator.window
         if window is not None and not window.assured and not silent:
             plan = plan.telling(
@@ -284,7 +302,13 @@ class AskVault:
             personal_included=isinstance(plan.scope, PrivateScope),
             generator=plan.generator.name,
             notices=plan.notices,
+            understood=understood(reading.found.understood),
         )
+
+
+def _speaks(found: Retrieved[S]) -> bool:
+    """Tell whether there is any text among the hits, and not names alone."""
+    return any(hit.body.strip() for hit in found.hits)
 
 
 def _refuse_words_out_of_sight(reading: Consulted[OpenScope]) -> None:

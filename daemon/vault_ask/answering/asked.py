@@ -1,14 +1,18 @@
 """The state of one answer: what was asked, how it is to be answered, and what the vault says of it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from vault_ask.answering.context import tokens
 from vault_ask.answering.conversation import Conversation, Turn
 from vault_ask.answering.evidence import Evidence, Prompt, Selection
 from vault_ask.answering.ports import Generator, Window
+from vault_ask.answering.todo import asked_state
 from vault_ask.audit import Door, Record, WebUse
+from vault_ask.index.within import Tasks
+from vault_ask.retrieval.filters import Filtered, read_filters
 from vault_ask.retrieval.hits import Retrieved, S
+from vault_ask.retrieval.words import is_wordless
 from vault_ask.scope import Question, Scope
 from vault_ask.wire import AnswerEvent, DoneEvent, ErrorEvent, SourcesEvent
 
@@ -48,6 +52,25 @@ class Asked:
     web: WebUse | None = None
     shown: SourcesEvent | None = None
     outcome: str = "stopped"
+    reranker: str | None = None
+    filtered: Filtered = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Part the question from its filters."""
+        self.filtered = read_filters(self.question.text)
+
+    @property
+    def words(self) -> str:
+        """The question without its filters, which concern the vault alone."""
+        return self.filtered.rest
+
+    @property
+    def tasks(self) -> tuple[Tasks, ...]:
+        """The tasks that the question is after, by a filter or in words; none where it is after none."""
+        wanted = (one for each in self.filtered.filters for one in each.any_of if not one.negated)
+        filtered = tuple(one.has for one in wanted if isinstance(one.has, Tasks))
+        state = asked_state(self.words)
+        return filtered or ((Tasks((state,)),) if state else ())
 
     def see(self, event: AnswerEvent) -> None:
         """Keep what the record tells."""
@@ -72,6 +95,7 @@ class Asked:
             web=self.web,
             outcome=self.outcome,
             seconds=now - self.started,
+            reranker=self.reranker,
         )
 
 
@@ -102,16 +126,24 @@ class Consulted(Generic[S]):
     is_silent: bool
     selected: Selection[S] | None = None
 
+    @property
+    def nothing_fits(self) -> bool:
+        """Whether no passage in sight fits the filters."""
+        understood = self.found.understood
+        return understood is not None and bool(understood.filters) and not understood.fits
+
     def prompt(self, asked: Asked, evidence: Evidence) -> Prompt:
-        """Put a prompt together."""
+        """Put a prompt together. Filters are no question: where there was nothing else, none was asked."""
         return Prompt(
-            question=asked.question.text,
+            question="" if is_wordless(asked.words) else asked.words,
             language=self.found.language,
             evidence=evidence,
             query=self.query,
             idf=self.found.idf,
             answer_in=asked.wishes.language,
             is_broad=self.found.is_broad,
+            is_listing=self.found.is_listing,
+            tasks=asked.tasks,
         )
 
 

@@ -55,6 +55,7 @@ def _whole(
         personal_included=sources.personal_included,
         generator=sources.generator,
         notices=sources.notices,
+        understood=sources.understood,
         web=web,
         seconds=done.seconds,
         finish=done.finish,

@@ -1,6 +1,7 @@
 """What an answer is made from: the hits that fit the room there is, in reading order, numbered from 1.
 
-Chooses by rank, then orders by note. Knows nothing of models but how many tokens they leave.
+Chooses by rank, lets the chosen grow into the room that is left, then orders by note. Knows nothing of models but how
+many tokens they leave.
 """
 
 from collections.abc import Sequence
@@ -8,6 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Generic
 
+from vault_ask.answering.growth import grow
+from vault_ask.index.view import Piece
 from vault_ask.retrieval.hits import Hit, S
 from vault_ask.scope import Sensitivity
 
@@ -16,6 +19,14 @@ _BYTES_A_TOKEN = 3
 to 4, and a character of Arabic or Chinese, 2 or 3 bytes, is seldom more than a token."""
 _EXCERPT_FRAME = 40
 """Tokens for the number, path and headings around an excerpt, beside their text."""
+
+MOST_GROWTH, ALL_GROWTH = 768, 1536
+"""Tokens by which one excerpt grows at most, and all of them together.
+
+Of 475 questions about three vaults the context then holds the answer, or all of its evidence, for 3 to 8 in a hundred
+more. The same tokens in further hits bring half of that or less; without the second limit they double where sections
+are long, and with them the time a small machine reads before its first word.
+"""
 
 LEAST_SHARE = 0.2
 """A hit with a smaller share of the best one's score has hardly a word of the question, and is no nearer than most."""
@@ -79,6 +90,9 @@ def assemble(hits: tuple[Hit[S], ...], *, room: int | None) -> Context[S]:
     Notes stand in the order of their best hit, and the passages of a note in the order of its lines. A hit that does
     not fit is left out, and a smaller, lower one may still take its place. The best hit loses its last lines rather
     than its place; only when not even its first line fits is the context empty.
+
+    Where room is left the excerpts grow over their sections, best first, and excerpts that touch become one. Without a
+    limit nothing grows: whoever quotes single sentences quotes no better from more of them.
     """
     if room is None:
         return Context(_in_reading_order(hits))
@@ -88,7 +102,9 @@ def assemble(hits: tuple[Hit[S], ...], *, room: int | None) -> Context[S]:
         if fitting is not None and (cost := excerpt_tokens(fitting)) <= room:
             chosen.append(fitting)
             room -= cost
-    return Context(_in_reading_order(chosen), len(hits) - len(chosen))
+    return Context(
+        _in_reading_order(grow(chosen, min(room, ALL_GROWTH), _cost, most=MOST_GROWTH)), len(hits) - len(chosen)
+    )
 
 
 def tokens(text: str) -> int:
@@ -101,13 +117,17 @@ def excerpt_tokens(hit: Hit[S]) -> int:
     return max(hit.tokens, tokens(hit.body)) + tokens(" ".join((hit.path, *hit.heading_path))) + _EXCERPT_FRAME
 
 
+def _cost(piece: Piece) -> int:
+    return max(piece.tokens, tokens(piece.body))
+
+
 def _cut(hit: Hit[S], room: int) -> Hit[S] | None:
     """Keep as many of a hit's first lines as fit; None when there is no room for one."""
     lines = hit.body.split("\n")
     for kept in range(len(lines) - 1, 0, -1):
         body = "\n".join(lines[:kept])
         share = len(body) / len(hit.body)
-        cut = replace(hit, body=body, line_end=hit.line_start + kept - 1, tokens=int(hit.tokens * share) + 1)
+        cut = replace(hit, body=body, line_end=hit.line_start + kept - 1, tokens=int(hit.tokens * share) + 1, around=())
         if excerpt_tokens(cut) <= room:
             return cut
     return None

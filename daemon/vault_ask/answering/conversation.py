@@ -8,6 +8,7 @@ from typing import Generic
 import regex
 
 from vault_ask.answering.context import tokens
+from vault_ask.retrieval.filters import read_filters
 from vault_ask.retrieval.hits import S
 from vault_ask.scope import OpenScope, Question, Sensitivity
 
@@ -44,10 +45,14 @@ class Conversation(Generic[S]):
         return Sensitivity.PERSONAL if answered else Sensitivity.OPEN
 
     def query(self, question: str) -> str:
-        """Give what to search for: the question, after the user's last words where it has no subject of its own."""
+        """Give what to search for: the question, after the user's last words where it has no subject of its own.
+
+        All without filters: those of a former turn were for that turn.
+        """
+        question = read_filters(question).rest
         if not self.turns or not leans(question):
             return question
-        said: list[str] = [turn.text for turn in self.turns if turn.role == "user"]
+        said: list[str] = [read_filters(turn.text).rest for turn in self.turns if turn.role == "user"]
         return "\n".join((*said[-_LEANS_ON:], question))
 
     def web_question(self, question: Question) -> Question:

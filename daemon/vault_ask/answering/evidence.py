@@ -11,6 +11,7 @@ from typing import Generic
 
 from vault_ask.answering.context import Context, Excerpt
 from vault_ask.answering.conversation import Conversation, Turn
+from vault_ask.index.within import Tasks
 from vault_ask.retrieval.hits import S
 from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
 
@@ -63,10 +64,12 @@ Evidence = VaultOnly[OpenScope] | VaultOnly[PrivateScope] | WithWeb
 class Prompt:
     """All that a generator may know.
 
-    `query` is what was searched for: the question, with the earlier turns it leans on. `idf` maps the words of the
-    query, as `index.terms.query_words` names them, to their inverse document frequency in the vault. `language` is that
-    of the question, `answer_in` the BCP 47 tag of one that the answer is wished in. `is_broad` tells that no passage of
-    the note in question stands out, as where the question is about it as a whole.
+    `question` is empty where nothing was asked but what fits some filters. `query` is what was searched for: the
+    question, with the earlier turns it leans on. `idf` maps the words of the query, as `index.terms.query_words` names
+    them, to their inverse document frequency in the vault. `language` is that of the question, `answer_in` the BCP 47
+    tag of one that the answer is wished in. `is_broad` tells that no passage of the note in question stands out, as
+    where the question is about it as a whole; `is_listing` that whatever fits some filters or a time answers it.
+    `tasks` are those that the question is after, if it is after any.
     """
 
     question: str
@@ -76,6 +79,8 @@ class Prompt:
     idf: Mapping[str, float] = field(default_factory=dict)
     answer_in: str | None = None
     is_broad: bool = False
+    is_listing: bool = False
+    tasks: tuple[Tasks, ...] = ()
 
     @property
     def excerpts(self) -> tuple[Excerpt, ...]:

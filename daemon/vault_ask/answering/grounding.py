@@ -27,6 +27,7 @@ def sources(hits: Sequence[Hit[S]], vault: str) -> tuple[Source, ...]:
             **citation(n, hit, Span(0, len(hit.body)), vault).model_dump(),
             score=hit.score,
             provenance=hit.provenance,
+            also=hit.also,
             via=hit.via,
             personal=bool(hit.sensitivity),
         )

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from vault_ask.answering.links import obsidian_url
+from vault_ask.answering.understood import understood
 from vault_ask.retrieval.hits import Hit, Retrieved
 from vault_ask.scope import Sensitivity
 from vault_ask.wire import SearchHit, SearchResponse
@@ -18,6 +19,7 @@ def search_response(retrieve: Callable[[], Retrieved[Any]], vault_name: Callable
     return SearchResponse(
         hits=tuple(_search_hit(n, hit, name) for n, hit in enumerate(retrieved.hits, start=1)),
         notices=retrieved.notices,
+        understood=understood(retrieved.understood),
         seconds=time.monotonic() - started,
     )
 
@@ -37,6 +39,7 @@ def _search_hit(n: int, hit: Hit[Any], vault_name: str) -> SearchHit:
         url=obsidian_url(vault_name, hit.path, heading=heading, block=hit.block),
         score=hit.score,
         provenance=hit.provenance,
+        also=hit.also,
         personal=hit.sensitivity is Sensitivity.PERSONAL,
         trace=dict(hit.trace),
     )

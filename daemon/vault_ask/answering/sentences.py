@@ -28,8 +28,9 @@ _SKIPPED = regex.compile(
     )\s*""",
     regex.VERBOSE,
 )
-_LEAD = regex.compile(r"(?:\s*(?:>|[-*+•](?=\s)|\d{1,9}[.)](?=\s)|\[[^\]\n](?:\](?=\s))|\[!\w[^\]\n]*\][+-]?))*\s*")
-"""What stands before the words of a line: quote and list marks, a task's box, a callout's kind."""
+_LEAD = regex.compile(r"(?:\s*(?:>|[-*+•](?=\s)|\d{1,9}[.)](?=\s)|\[!\w[^\]\n]*\][+-]?))*\s*")
+"""What stands before the words of a line: quote and list marks, a callout's kind. A task's box tells its state."""
+_EMPTY_BOX = regex.compile(r"\[[^\]\n]\]\s*")
 _OPENS_UNIT = regex.compile(r"\s*(?:>\s?)*(?:[-*+•]\s|\d{1,9}[.)]\s|\||\*\*[^*\n]{1,60}:?\*\*:?|>\s*\[!)")
 _STANDS_ALONE = regex.compile(r"\s*(?:\||>\s*\[!)")
 """A table row, the first line of a callout."""
@@ -131,7 +132,7 @@ def _trimmed(text: str, unit: Span) -> Iterator[Span]:
     start = lead.end() if lead else unit.start
     tail = _TAIL.search(text, start, unit.end)
     end = tail.start() if tail else unit.end
-    if start < end:
+    if start < end and not _EMPTY_BOX.fullmatch(text, start, end):
         yield Span(start, end)
 
 

@@ -35,6 +35,7 @@ class Record:
 
     `scope` is the one it ended with, after any narrowing. `question` is what was typed: of a note its path. `notes` are
     the vault paths whose text was read into the answer or shown. `outcome` is done, silent, stopped or error:<code>.
+    `reranker` is who was given passages to put in order, more of them than were read.
     """
 
     door: Door
@@ -46,6 +47,7 @@ class Record:
     web: WebUse | None
     outcome: str
     seconds: float
+    reranker: str | None = None
 
 
 class Entry(BaseModel):
@@ -68,6 +70,7 @@ class Entry(BaseModel):
     question: str | None = None
     outcome: str
     seconds: float
+    reranker: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +96,7 @@ class Found:
 def line_of(record: Record, *, at: datetime, question: str | None) -> bytes:
     """Write a record of a moment as a line; `question` is what is kept of the question."""
     kept = {} if question is None else {"question": _whole(question)}
+    given = {} if record.reranker is None else {"reranker": _whole(record.reranker)}
     line = {
         "at": at.isoformat(timespec="milliseconds"),
         "door": record.door,
@@ -102,6 +106,7 @@ def line_of(record: Record, *, at: datetime, question: str | None) -> bytes:
         "web": asdict(record.web) if record.web else None,
         "notes": [_whole(path) for path in record.notes],
         "model": record.model and _whole(record.model),
+        **given,
         **kept,
         "outcome": record.outcome,
         "seconds": round(record.seconds, 3),
