@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from vault_ask.answering.context import Context, Excerpt
 from vault_ask.answering.conversation import Conversation, Turn
 from vault_ask.answering.evidence import Prompt, Selection, VaultOnly, WebPage, WithWeb
+from vault_ask.index.within import Tasks
 from vault_ask.retrieval.hits import Hit
 from vault_ask.scope import OpenScope, Sensitivity
 
@@ -20,6 +21,8 @@ def prompt_of(
     answer_in: str | None = None,
     is_broad: bool = False,
     selection: str | None = None,
+    is_listing: bool = False,
+    tasks: tuple[Tasks, ...] = (),
 ) -> Prompt:
     """A prompt of these excerpts, with the numbers they have, and of web pages if there are any."""
     context = Context[OpenScope](tuple(_hit(excerpt) for excerpt in excerpts))
@@ -35,6 +38,8 @@ def prompt_of(
         idf=idf or {},
         answer_in=answer_in,
         is_broad=is_broad,
+        is_listing=is_listing,
+        tasks=tasks,
     )
 
 

@@ -24,7 +24,9 @@ from vault_ask.wire import (
     DeltaEvent,
     DoneEvent,
     ErrorEvent,
+    NamedDays,
     SourcesEvent,
+    Understood,
     WebEvent,
     WebResult,
 )
@@ -65,11 +67,33 @@ SCRIPTS = {
         grounding_event(refused=True),
         DONE,
     ),
+    "led": (
+        sources_event(
+            RENT.model_copy(update={"also": ("Archive/Rent.md", EVIL)}),
+            source(2, "Lease.md", "Lease", "Until May.").model_copy(
+                update={"via": "Rent.md", "provenance": "expanded"}
+            ),
+        ),
+        *SIMPLE[1:],
+    ),
     "long": (
         sources_event(RENT),
         *(DeltaEvent(text=f"Paragraph {n} of a long answer [1].\n\n") for n in range(60)),
         STEP,
         *SIMPLE[3:],
+    ),
+    "read": (
+        sources_event(RENT).model_copy(
+            update={
+                "understood": Understood(
+                    text="rent last week",
+                    filters=("tag:#flat", EVIL),
+                    days=NamedDays(first="2026-03-09", last="2026-03-15", words="last week"),
+                    order="latest",
+                )
+            }
+        ),
+        *SIMPLE[1:],
     ),
     "cut": (*SIMPLE[:4], DoneEvent(seconds=1, finish="length")),
     "private": (
@@ -264,6 +288,16 @@ def test_a_silent_vault_is_said_plainly_with_the_nearest_notes(page: Page) -> No
     expect(page.locator(last(".source .title"))).to_have_text("Moon")
 
 
+def test_how_a_question_was_read_stands_under_it_where_it_was_more_than_its_words(page: Page) -> None:
+    ask(page, "read")
+    expect(page.locator(last(".read"))).to_have_text(
+        f"Read as: rent last week · tag:#flat · {EVIL} · 2026-03-09 to 2026-03-15 · the latest"
+    )
+    ask(page, "cited")
+    expect(page.locator(last(".answer"))).to_contain_text("9200")
+    expect(page.locator(last(".read"))).to_be_hidden()
+
+
 def test_an_answer_without_room_says_that_it_was_cut(page: Page) -> None:
     ask(page, "cut")
     expect(page.locator(last(".state"))).to_contain_text("cut here")
@@ -445,3 +479,13 @@ def test_odd_markup_from_a_model_never_breaks_the_answer(page: Page, doors: Scri
     ask(page, "odd")
     expect(page.locator(last(".answer > *")).last).to_contain_text("Rent is 9200")
     expect(page.locator(last(".sources h3"))).to_have_text("Sources")
+
+
+def test_a_source_names_the_notes_that_say_the_same_and_the_one_whose_link_led_there(page: Page) -> None:
+    ask(page, "led")
+    page.locator(last(".sources > .source > summary")).first.click()
+    expect(page.locator(last(".source[open] .beside"))).to_have_text(f"The same in Archive/Rent.md, {EVIL}")
+    page.locator(last(".more > summary")).click()
+    page.locator(last(".more .source > summary")).click()
+    expect(page.locator(last(".more .beside"))).to_have_text("Found through a link of Rent.md")
+    assert page.evaluate("window.PWN") is None

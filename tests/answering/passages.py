@@ -8,6 +8,7 @@ from vault_ask.answering.asked import Wishes
 from vault_ask.answering.conversation import Turn
 from vault_ask.answering.ports import Generator, WebSearch
 from vault_ask.audit import Record
+from vault_ask.index.within import Filter
 from vault_ask.providers.extractive import ExtractiveGenerator
 from vault_ask.retrieval.hits import Hit, Retrieved, S
 from vault_ask.scope import OpenScope, PrivateScope, Question, Scope, Sensitivity
@@ -75,10 +76,14 @@ class ScriptedRetrieve:
         self._signals = {"closeness": closeness, "coverage": coverage}
         self.asked: list[tuple[str, Scope, str | None]] = []
         self.wanted: list[int | None] = []
+        self.filters: list[tuple[Filter, ...]] = []
 
-    async def __call__(self, question: str, *, scope: S, note: str | None, k: int | None) -> Retrieved[S]:
+    async def __call__(
+        self, question: str, *, scope: S, note: str | None, k: int | None, filters: tuple[Filter, ...]
+    ) -> Retrieved[S]:
         self.asked.append((question, scope, note))
         self.wanted.append(k)
+        self.filters.append(filters)
         visible = [h for h in self._hits if h.sensitivity <= scope.ceiling]
         return retrieved(*visible, language=self._language, **self._signals)  # type: ignore[arg-type]
 

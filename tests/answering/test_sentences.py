@@ -36,7 +36,8 @@ def test_sentences_end_where_their_language_ends_them(text: str, expected: list[
     ("text", "expected"),
     [
         ("# Head\n\nText.\n\n---\n\nMore\n====\n", ["Text.", "More"]),
-        ("- one\n- [x] two ^b1\n1. three\n   goes on", ["one", "two", "three\n   goes on"]),
+        ("- one\n- [x] two ^b1\n1. three\n   goes on", ["one", "[x] two", "three\n   goes on"]),
+        ("- [x]\n- [ ] \n- [/] left", ["[/] left"]),
         ("> [!note] Title\n> Body text.", ["Title", "Body text."]),
         ("| a | b |\n|---|:-:|\n| x | 12 |\n| y | 13 |", ["| x | 12 |", "| y | 13 |"]),
         ("**Ann:** hi. Bye\n**Bo:** yo", ["**Ann:** hi.", "Bye", "**Bo:** yo"]),

@@ -1,7 +1,9 @@
 """A small vault that is indexed once and asked in this process: by the real embedder, or one that costs nothing."""
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -34,8 +36,15 @@ def indexed(
     embedder: Embedder | None = None,
     personal_paths: Sequence[str] = (),
     generator: Generator | None = None,
+    now: datetime | None = None,
+    zone: str | None = None,
+    changed: float | None = None,
 ) -> Library:
-    """Index notes in a folder and give what reads them; `generator` words the answers instead of quotes."""
+    """Index notes in a folder and give what reads them; `generator` words the answers instead of quotes.
+
+    Questions are asked at the moment `now`, by an owner in a `zone`; all files were `changed` at one moment, as by a
+    sync.
+    """
     embedder = embedder or HashEmbedder(dimension=384)
     settings = Settings.model_validate(
         {
@@ -43,8 +52,11 @@ def indexed(
             "vault": {"path": write(folder / "vault", notes), "name": "vault"},
             "sensitivity": {"personal_paths": personal_paths},
             "embedding": {"ollama_url": "http://127.0.0.1:9"},
+            "time": {"zone": zone},
         }
     )
+    for note in settings.vault.path.rglob("*") if settings.vault.path and changed is not None else ():
+        os.utime(note, (changed, changed))
     files = IndexFiles(settings.data)
     with files.owned():
         workshop = Workshop(IndexWriter(files.current), make_tools(settings, embedder), Progress())
@@ -52,7 +64,7 @@ def indexed(
         workshop.ingest.sweep()
         workshop.backlog.drain(Event())
         workshop.close()
-    library = Library(settings, embedder)
+    library = Library(settings, embedder) if now is None else Library(settings, embedder, clock=lambda: now)
     if generator is not None:
         quotes = ExtractiveGenerator(embedder=None)
         library.__dict__["generators"] = Generators(configured=generator, personal=None, extractive=quotes)

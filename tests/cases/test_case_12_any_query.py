@@ -72,7 +72,8 @@ def test_any_text_is_answered_without_an_error(daemon: httpx.Client, query: str)
     got = daemon.get(f"/api/search?arm=text&q={quote(query[:1_000])}")
     for answer in (posted, got):
         assert answer.status_code == 200, answer.text
-        assert set(answer.json()) == {"hits", "notices", "seconds"}
+        assert set(answer.json()) == {"hits", "notices", "understood", "seconds"}
+        assert answer.json()["understood"] is None
         assert not any(word in answer.text.lower() for word in ("sqlite", "fts5", "syntax"))
     assert (posted.json()["hits"] == []) or query not in WORDLESS
 

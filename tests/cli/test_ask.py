@@ -79,7 +79,7 @@ def test_odd_words_are_questions_like_any_other(library: Commands) -> None:
     for question in ('"unbalanced', "NEAR", "mill OR (", "*", "   ", "[[Rent]]", "{x} y : z"):
         said = library("search", question, "--arm", "text", "--json")
         assert said.code in {0, 4}, said
-        assert set(json.loads(said.out)) == {"hits", "notices", "seconds"}
+        assert set(json.loads(said.out)) == {"hits", "notices", "understood", "seconds"}
 
 
 def test_a_question_about_a_note_is_answered_from_that_note_first(library: Commands) -> None:

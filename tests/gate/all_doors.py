@@ -26,15 +26,16 @@ from gate.furniture import (
     heard_by,
     hold_still,
     language_model,
+    reranker_of,
     settings_in,
     source_of,
     web_of,
 )
 from gate.random_vaults import NAMES, SECRETS, TAGS, Ask, Call, Request, Search, Setup, Vault
-from gate.said import Heard, heard_at, prompts_at, recorded
+from gate.said import Heard, heard_at, prompts_at, recorded, reranked_at
 from vault_ask import app as composition
 from vault_ask.adapters.http import make_http
-from vault_ask.answering.ports import Generator
+from vault_ask.answering.ports import Generator, Window
 from vault_ask.cli import main
 from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
 from vault_ask.settings import ServerSettings
@@ -70,11 +71,13 @@ class House:
         self.setup = setup
         self.logs = Logs()
         self.web = web_of(setup)
+        # With room to spare, so that excerpts grow.
         self.models = {
-            "made/local": Parrot(name="made/local", is_local=True),
-            "made/remote": Parrot(name="made/remote", is_local=False),
+            name: Parrot(name=name, is_local=name == "made/local", window=Window(8_192, 1_024))
+            for name in ("made/local", "made/remote")
         }
         self.embedder = embedder_of(setup)
+        self.reranker = reranker_of(setup)
         self.settings = settings_in(folder, setup)
         self._config = folder / "settings.yaml"
         self._source = source_of(vault, with_personal=with_personal)
@@ -128,6 +131,7 @@ class House:
         patch.setattr(composition.Library, "_generator", generator)
         patch.setattr(composition, "Library", Kept)
         patch.setattr(composition, "make_embedder", lambda *_, **__: house.embedder)
+        patch.setattr(composition, "make_reranker", lambda *_: house.reranker)
         patch.setattr(composition, "make_source", lambda *_: house._source)
         patch.setattr(composition, "make_web", lambda *_: None if house.setup.web == "off" else house.web)
         patch.setattr(fasttext, "load_model", language_model)
@@ -183,6 +187,9 @@ class House:
         self.embedder.asked.clear()
         self.web.asked.clear()
         self.web.beside.clear()
+        if self.reranker:
+            self.reranker.asked.clear()
+            self.reranker.read.clear()
         for model in self.models.values():
             model.prompts.clear()
 
@@ -195,6 +202,8 @@ class House:
         yield Heard("web", "\n".join(asked), asked if still else None, len(asked))
         yield Heard("beside the web", repr(self.web.beside), beside if still else None)
         yield Heard("embedder", "\n".join(self.embedder.asked), list(self.embedder.asked) if still else None)
+        if self.reranker:
+            yield reranked_at(f"{self.setup.reranker} reranker", self.reranker.asked, self.reranker.read, still=still)
         yield Heard("log", "\n".join(self.logs.lines))
         yield recorded(self._new_audit_lines(), still=still)
 

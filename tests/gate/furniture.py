@@ -15,7 +15,7 @@ import fasttext
 import pytest
 import structlog
 
-from fakes import CannedWeb, FakeSource, HashEmbedder, ScriptedGenerator
+from fakes import CannedWeb, FakeSource, HashEmbedder, ScriptedGenerator, ScriptedReranker
 from gate.random_vaults import MARK, Setup, Vault
 from vault_ask.answering.evidence import Prompt, WebPage
 from vault_ask.answering.ports import Piece
@@ -24,8 +24,10 @@ from vault_ask.index.database import fetch
 from vault_ask.index.embedding import Vector
 from vault_ask.index.statistics import Centring
 from vault_ask.index.view import VaultView
+from vault_ask.index.within import Within
 from vault_ask.settings import Settings
 from vault_ask.sources.port import OtherVersion, SourceState, Trouble
+from waiting import PATIENCE
 
 PERSONAL_TAGS = ("diary",)
 PERSONAL_PATHS = ("Private/**", "Work/Private", f"{MARK}rule/**")
@@ -106,6 +108,13 @@ def embedder_of(setup: Setup) -> ListeningEmbedder:
     return embedder
 
 
+def reranker_of(setup: Setup) -> ScriptedReranker | None:
+    """Make the reranker of a house."""
+    if setup.reranker == "none":
+        return None
+    return ScriptedReranker(name=f"made/{setup.reranker}", is_local=setup.reranker == "own")
+
+
 def web_of(setup: Setup) -> CannedWeb:
     """Make the web of a house."""
     pages = PAGES if setup.web == "pages" else ()
@@ -116,11 +125,11 @@ def hold_still(patch: pytest.MonkeyPatch) -> None:
     """Give every vault the same statistics of the whole: no means, and no BM25, which FTS5 reckons over all chunks."""
 
     def unweighed(
-        view: VaultView[Any], query: str, k: int, *, notes: Sequence[str] | None = None
+        view: VaultView[Any], query: str, k: int, *, notes: Sequence[str] | None = None, within: Within | None = None
     ) -> list[tuple[int, float]]:
-        among = view._among("+id", notes)
-        found = f"SELECT id FROM {view._views.words} WHERE query MATCH ? {among} ORDER BY id LIMIT ?"  # noqa: S608 - our view
-        return [(chunk, 1.0) for (chunk,) in fetch(view._db, found, (query, *(notes or ()), k))]
+        among = view._among("+id", notes, within)
+        found = f"SELECT id FROM {view._views.words} WHERE query MATCH ? {among.sql} ORDER BY id LIMIT ?"  # noqa: S608 - our view
+        return [(chunk, 1.0) for (chunk,) in fetch(view._db, found, (query, *among.bound, k))]
 
     patch.setattr(VaultView, "centring", lambda _: Centring({}, {}))
     patch.setattr(VaultView, "matching", unweighed)
@@ -162,6 +171,7 @@ def settings_in(folder: Path, setup: Setup) -> Settings:
             "retrieval": {"top_k": setup.top_k, "vector_k": 2, "text_k": 1} if setup.still else {"top_k": setup.top_k},
             "embedding": {"ollama_url": "http://127.0.0.1:9", "centring": "off" if setup.still else setup.centring},
             "models": models[setup.generation],
+            "rerank": {"timeout_seconds": PATIENCE},
             "audit": {"questions": setup.questions},
             "log": {"level": "debug"},
         }

@@ -46,6 +46,7 @@ class Setup:
     centring: Literal["auto", "on", "off"] = "auto"
     embedder: Literal["well", "refuses personal", "away"] = "well"
     top_k: int = 8
+    reranker: Literal["none", "own", "hosted"] = "none"
     still: bool = False
     """Whether statistics of the whole vault stand still: then nothing at all may depend on personal notes."""
 
@@ -272,6 +273,7 @@ SETUPS = st.builds(
     centring=st.sampled_from(("auto", "on", "off")),
     embedder=st.sampled_from(("well", "well", "well", "refuses personal", "away")),
     top_k=st.sampled_from((2, 8, 50)),
+    reranker=st.sampled_from(("none", "none", "own", "hosted")),
     still=st.booleans(),
 )
 
@@ -282,7 +284,40 @@ _QUESTION_WORDS = (*WORDS, *WORDS, *WORDS, *_MENTIONS, *_TYPED, _ADDRESS)
 _FOLLOW_UPS = ("And how much?", "What about it?", "?", "tell me more", "zebra giraffe", "何ですか")
 _WORDED = st.lists(st.sampled_from(_QUESTION_WORDS), min_size=1, max_size=5).map(" ".join)
 _PLAIN = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
-QUESTIONS = st.one_of(_PLAIN, _PLAIN, _WORDED, _WORDED, st.sampled_from(_FOLLOW_UPS))
+_FILTERS = (
+    *(
+        "tag:#work",
+        "-tag:#work",
+        "tag:åter",
+        "tag:#diary",
+        f"tag:{MARK}tag1",
+        f"tag:#{MARK}inline2",
+        "tag:#work OR path:Private/",
+    ),
+    *(
+        "path:Open/",
+        "path:Private/",
+        f'path:"private/{MARK}folder1"',
+        "file:alpha",
+        "file:Passport",
+        f"file:{MARK}name1",
+    ),
+    *(
+        "[aliases:Other]",
+        "[sensitivity:personal]",
+        '["sensitivity"]',
+        f"[{MARK}key1:{MARK}value1]",
+        f"[aliases:{MARK}alias1]",
+    ),
+    *("task-todo:", f"task-todo:{MARK}task1", "-task-todo:", 'task:""', f"[up:[[{MARK}topic1]]]"),
+)
+"""Filters of what open notes have, personal notes alone have, and nothing has."""
+_FILTERED = st.builds(
+    lambda filters, words: " ".join((*filters, words)),
+    st.lists(st.sampled_from(_FILTERS), min_size=1, max_size=2),
+    st.one_of(st.just(""), _PLAIN, _WORDED),
+)
+QUESTIONS = st.one_of(_PLAIN, _PLAIN, _WORDED, _WORDED, _FILTERED, st.sampled_from(_FOLLOW_UPS))
 
 SAID_IN_PRIVATE = " ".join(f"{MARK}{place}{n}" for place in ("body", "value", "former") for n in (1, 2, 3, 4))
 """What an earlier answer from personal notes said; the client sends it back as history."""

@@ -14,11 +14,12 @@ from typing import Any
 from gate.random_vaults import CANARY, Ask, Call, Request, Search, Setup
 from vault_ask.answering.evidence import Prompt, WithWeb
 from vault_ask.answering.prompts import messages
+from vault_ask.retrieval.filters import read_filters
 
 _TIMES = {"seconds", "at"}
 _WHEN = {"indexed_at", "last_indexed", "last_change_indexed", "last_change_seen", "next_try_seconds"}
-_MOVED_IN_RECORD = {"notes", "web", "model", "outcome"}
-NEVER = {"web", "beside the web", "prompt of made/remote", "log"}
+_MOVED_IN_RECORD = {"notes", "web", "model", "reranker", "outcome"}
+NEVER = {"web", "beside the web", "prompt of made/remote", "hosted reranker", "log"}
 """Where no canary belongs, whatever the request may see."""
 _USERS_WORDS = ("web", "embedder")
 """Where nothing but whole turns of the user belongs, not even a word of an open note."""
@@ -128,23 +129,28 @@ def typed(request: Request, door: str, setup: Setup) -> str:
         return f"{request.address} {json.dumps(request.body)}"
     own = " ".join(said_by_user(request, door))
     # The path of the current note is for retrieval alone.
-    if isinstance(request, Search) or door == "web" or door.startswith("prompt"):
+    if isinstance(request, Search) or door == "web" or door.startswith("prompt") or door.endswith("reranker"):
         return own
     return f"{own} {request.note or ''}"
 
 
 def said_by_user(request: Request, door: str) -> set[str]:
-    """Give the user's own turns and selected words; the latter, and turns about personal notes, never reach the web."""
+    """Give the user's own turns and selected words; the latter, and turns about personal notes, never reach the web.
+
+    Filters are for the vault alone.
+    """
     match request:
         case Ask():
             turns = (turn for turn in request.history if turn.role == "user" and not (door == "web" and turn.personal))
             # Selected words are searched for here, and never by the web.
             selected = [request.selection] if request.selection and door != "web" else []
-            return {request.question, *selected, *(turn.text for turn in turns)}
+            said = {request.question, *(turn.text for turn in turns)}
         case Search():
-            return {request.query}
+            selected, said = [], {request.query}
         case Call():
             return set()
+    words = {read_filters(text).rest for text in said}
+    return words | set(selected) if door in _USERS_WORDS else words | set(selected) | said
 
 
 def strays(text: str, own_words: str) -> list[str]:
@@ -215,6 +221,12 @@ def prompts_at(door: str, prompts: Sequence[Prompt], *, still: bool) -> Heard:
 def _laid_out(prompt: Prompt) -> Any:  # noqa: ANN401 - only compared
     pages = prompt.evidence.pages if isinstance(prompt.evidence, WithWeb) else ()
     return messages(prompt), prompt.query, prompt.language, prompt.excerpts, pages, dict(prompt.idf), prompt.is_broad
+
+
+def reranked_at(door: str, asked: Sequence[str], read: Sequence[Sequence[str]], *, still: bool) -> Heard:
+    """Take apart what a reranker was given. Which passages come into question is decided by scores."""
+    given = list(zip(asked, read, strict=True))
+    return Heard(door, repr(given), given if still else None, len(given))
 
 
 def recorded(lines: Sequence[str], *, still: bool) -> Heard:

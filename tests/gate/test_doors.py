@@ -72,6 +72,19 @@ def test_a_canary_in_an_open_note_is_heard_at_every_door_of_answers(
     assert (door, "canary") in {(found.door, found.kind) for found in findings(tmp_path, SHOWN, setup, request_)}
 
 
+@pytest.mark.parametrize("where", ["own", "hosted"])
+@pytest.mark.parametrize("request_", [ASK, SEARCH], ids=["ask", "search"])
+def test_a_canary_in_an_open_note_is_heard_by_a_reranker(
+    tmp_path: Path, request_: Request, where: Literal["own", "hosted"]
+) -> None:
+    vault = Vault(open=SHOWN.open | {"Open/Alpha.md": "The rent of the barn.\n"}, personal=SHOWN.personal)
+    setup = Setup(reranker=where)
+    heard = {one.door: one for one in hear(tmp_path, vault, setup, request_)}
+    assert strays(heard[f"{where} reranker"].text, "") != []
+    found = {(found.door, found.kind) for found in findings(tmp_path, vault, setup, request_)}
+    assert (f"{where} reranker", "canary") in found
+
+
 @pytest.mark.parametrize(
     ("request_", "door"), [(NOTE, "/api/notes"), (NEAR, "/api/related"), (NOTE, "audit"), (NEAR, "audit")]
 )

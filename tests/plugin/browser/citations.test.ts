@@ -167,7 +167,9 @@ test("what was found through a link of the note in question is marked as that", 
     url: "obsidian://open",
     score: 0.3,
   };
-  await app.answerWith("Ask the neighbour [1].", [{ ...found, provenance: "expanded", via: NOTE, personal: false }]);
+  await app.answerWith("Ask the neighbour [1].", [
+    { ...found, provenance: "expanded", via: NOTE, also: [], personal: false },
+  ]);
   const pane = await Pane.open(app.page);
   await pane.command("ask-about-note");
   await pane.ask("Whom can I ask?");

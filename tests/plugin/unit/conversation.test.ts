@@ -21,6 +21,7 @@ const SOURCES: ClientEvent = {
   personal_included: true,
   generator: "m",
   notices: ["A notice."],
+  understood: null,
 };
 const UNSTREAMED: ClientEvent = { type: "unstreamed", message: "In one piece." };
 const GROUNDING: ClientEvent = { type: "grounding", citations: [citation(1)], removed: 2, refused: false };
@@ -70,6 +71,15 @@ describe("A turn", () => {
     const whole = last(run([ASKED, SOURCES, delta("31 "), delta("kg [1]"), GROUNDING, DONE]));
     expect(whole).toMatchObject({ state: "done", text: "31 kg [1]", removed: 2, seconds: 2.5, finish: "length" });
     expect(whole.citations).toEqual([citation(1)]);
+  });
+
+  it("tells first how the question was read, where it was more than its words", () => {
+    const days = { first: "2026-03-09", last: "2026-03-15", words: "last week" };
+    const understood = { text: "rent last week", filters: ["tag:#flat"], days, order: null };
+    expect(last(run([ASKED, { ...SOURCES, understood }])).notices).toEqual([
+      "Read as: rent last week · tag:#flat · 2026-03-09 to 2026-03-15",
+      "A notice.",
+    ]);
   });
 
   it("keeps the web's words apart from the vault's, in any order of events", () => {

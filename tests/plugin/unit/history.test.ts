@@ -29,7 +29,15 @@ function conversation(id: string, text = "an answer", questions = 1): Conversati
     const sources = [source(1)];
     now = reduce(now, {
       type: "event",
-      event: { type: "sources", sources, silent: false, personal_included: true, generator: "m", notices: ["n"] },
+      event: {
+        type: "sources",
+        sources,
+        silent: false,
+        personal_included: true,
+        generator: "m",
+        notices: ["n"],
+        understood: null,
+      },
     });
     now = reduce(now, { type: "event", event: { type: "delta", text, part: "vault" } });
     now = reduce(now, { type: "event", event: { type: "done", seconds: 1, finish: "stop" } });

@@ -164,6 +164,7 @@ export function source(n: number, values: Partial<Source> = {}): Source {
     score: 0.5,
     provenance: "both",
     via: null,
+    also: [],
     personal: false,
     ...values,
   };
@@ -199,6 +200,7 @@ export function status(values: Partial<StatusResponse> = {}): StatusResponse {
       rebuild_needed: null,
     },
     generation: { generator: "ollama_chat/qwen3:4b", local: true, offered: [] },
+    reranker: null,
     web: { enabled: false, provider: null, keeps_question_home: false },
     personal_allowed: true,
     problems: [],
