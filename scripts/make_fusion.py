@@ -38,7 +38,7 @@ from vault_ask.scope import PrivateScope
 Vector = NDArray[np.float64]
 
 LEARNED = ("vector", "bm25", "coverage", "phrase")
-KEPT = ("dated", "timely")
+KEPT = ("dated", "timely", "task")
 HOPS = ("near", "behind", "news", "inline", "named", "mutual", "back", "degree")
 PENALTY = 1e-3
 SCALE = 0.2
@@ -111,9 +111,9 @@ def _lesson(bench: Bench, library: Any, asked: Asked) -> Lesson | None:  # noqa:
             None
         )
         examiner = Examiner(
-            view, query.words, gathered.asked, bm25=gathered.bm25, cosines=gathered.cosines, days=query.when.days
+            view, query.words, gathered.asked, bm25=gathered.bm25, cosines=gathered.cosines, days=query.days
         )
-        scorer = Scorer(examiner, query, gathered, MODEL, "blend")
+        scorer = Scorer(view, examiner, query, gathered, model=MODEL, how="blend")
         direct = scorer.found()
         expansion = Expansion(
             view, examiner, MODEL, scorer.linked, is_topic=lambda _path: False, fits=lambda chunks: chunks
@@ -277,7 +277,7 @@ def _judged(bench: Bench, pack: Pack, made: Model, unseen: Model) -> dict[str, F
 
 
 BY_HAND = Model(
-    {"vector": 0.2, "bm25": 0.4, "coverage": 0.5, "phrase": 0.0, "dated": 0.0, "timely": 0.0},
+    {"vector": 0.2, "bm25": 0.4, "coverage": 0.5, "phrase": 0.0, "dated": 0.0, "timely": 0.0, "task": 0.0},
     replace(MODEL.hops, share=0.0),
 )
 """The blend that was in use before there were weights to learn."""

@@ -26,7 +26,6 @@ from vault_ask.errors import ConfigError, IndexBusy, IndexDamaged, ModelError, N
 from vault_ask.index.embedding import Embedder, space_changed
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.view import Index, VaultView
-from vault_ask.index.within import Filter
 from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.backlog import BacklogState
 from vault_ask.ingest.ingest import reclassify
@@ -428,9 +427,13 @@ class Library:
         return tuple(f"ollama_chat/{name}" for name in running_chat_models(self.settings.embedding.ollama_url))
 
     async def _retrieve_in_thread(
-        self, question: str, *, scope: S, note: str | None, k: int | None, filters: tuple[Filter, ...]
+        self,
+        question: str,
+        *,
+        scope: S,
+        **how: Any,  # noqa: ANN401 - passed through
     ) -> Retrieved[S]:
-        return await self._in_thread(partial(self.retrieve, question, scope=scope, note=note, k=k, filters=filters))
+        return await self._in_thread(partial(self.retrieve, question, scope=scope, **how))
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._searchers, work)

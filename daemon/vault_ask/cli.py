@@ -68,15 +68,16 @@ class _Words(click.ParamType[str]):
 
 
 class _Asked(_Words):
-    """A question; one without a word asks nothing, as of an unset variable."""
+    """A question or what is searched for; one without a word asks nothing, as of an unset variable."""
 
-    name = "question"
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Decode as any words, and refuse blanks."""
         words = super().convert(value, param, ctx)
         if not words.strip():
-            self.fail("the question is empty.", param, ctx)
+            self.fail(f"the {self.name} is empty.", param, ctx)
         return words
 
 
@@ -113,7 +114,8 @@ class _Moment(click.DateTime):
 
 _FOLDER = _Folder()
 _WORDS = _Words()
-_ASKED = _Asked()
+_QUESTION = _Asked("question")
+_QUERY = _Asked("query")
 _MOMENT = _Moment()
 _LANGUAGE = _Language()
 
@@ -213,7 +215,7 @@ def index(settings: Settings, *, rebuild: bool, dry_run: bool, no_embed: bool) -
 
 
 @main.command()
-@click.argument("question", type=_ASKED)
+@click.argument("question", type=_QUESTION)
 @click.option("--personal", is_flag=True, help="Let personal notes take part; the web stays out.")
 @click.option(
     "--web/--no-web",
@@ -267,7 +269,7 @@ def _would_ask_web(library: "Library", *, personal: bool, allow_web: bool) -> st
 
 
 @main.command()
-@click.argument("query", type=_WORDS)
+@click.argument("query", type=_QUERY)
 @click.option("--k", default=8, show_default=True, type=click.IntRange(1, 100), help="How many passages.")
 @click.option("--personal", is_flag=True, help="Search personal notes as well.")
 @click.option("--arm", default="hybrid", type=click.Choice(["hybrid", "vector", "text"]), help="Which index to use.")

@@ -638,15 +638,18 @@ def _refuse_unknown_names(environment: Mapping[str, str]) -> None:
             raise ConfigError(f"The environment sets {name}, which is no setting of vault-ask.{hint}")
 
 
+_IN_OUR_WORDS = {
+    "extra_forbidden": "is no setting of vault-ask",
+    "tuple_type": 'a list is wanted, in brackets even where it holds one text, such as ["first", "second"]',
+}
+"""What is said of pydantic's kinds of errors that speak of Python."""
+
+
 def _sentences(error: ValidationError, file: Path | None) -> str:
     lines = []
     for item in error.errors(include_url=False, include_input=False):
         where = ".".join(str(part) for part in item["loc"]) or "settings"
-        what = (
-            "is no setting of vault-ask"
-            if item["type"] == "extra_forbidden"
-            else item["msg"].removeprefix("Value error, ")
-        )
+        what = _IN_OUR_WORDS.get(item["type"], item["msg"].removeprefix("Value error, "))
         lines.append(f"{where}: {what}.")
     origin = f"{file} or the environment" if file else "the environment or the command line"
     return f"A setting in {origin} does not fit: " + " ".join(lines)

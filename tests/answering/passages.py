@@ -79,8 +79,16 @@ class ScriptedRetrieve:
         self.filters: list[tuple[Filter, ...]] = []
 
     async def __call__(
-        self, question: str, *, scope: S, note: str | None, k: int | None, filters: tuple[Filter, ...]
+        self,
+        question: str,
+        *,
+        scope: S,
+        note: str | None,
+        k: int | None,
+        filters: tuple[Filter, ...],
+        typed: str | None,
     ) -> Retrieved[S]:
+        self.typed = typed
         self.asked.append((question, scope, note))
         self.wanted.append(k)
         self.filters.append(filters)

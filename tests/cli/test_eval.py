@@ -96,6 +96,49 @@ def test_answers_carry_verbatim_quotes_with_their_lines(library: Commands, quest
     assert ["contains", "an", "answer", "1.000"] in [line.split()[:4] for line in said.out.splitlines()]
 
 
+def test_a_note_that_holds_a_copy_of_a_passage_is_found_with_it(commands: Making, tmp_path: Path) -> None:
+    text = "The boiler is bled every autumn, from the top floor down, with the pump off for ten minutes first.\n"
+    vault_ask = commands({"Boiler.md": text, "Archive/Boiler.md": text, "Grundfos.md": "A boiler has a pump.\n"})
+    vault_ask("index", "--no-embed")
+    questions, out = tmp_path / "questions.jsonl", tmp_path / "results.jsonl"
+    lines = [{"question": "when is the boiler bled?", "relevant": note} for note in ("Boiler.md", "Archive/Boiler.md")]
+    questions.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    said = vault_ask("eval", str(questions), "--arm", "text", "--out", str(out), "--json")
+    for row in rows(out):
+        assert sorted(row["paths"]) == ["Archive/Boiler.md", "Boiler.md", "Grundfos.md"]
+        assert row["paths"][-1] == "Grundfos.md"
+    assert json.loads(said.out)["groups"]["all"]["figures"]["recall@5"]["mean"] == 1.0
+
+
+def test_a_note_may_be_named_by_a_link_of_markdown(library: Commands, tmp_path: Path) -> None:
+    questions = tmp_path / "Questions.md"
+    questions.write_text("- When does the train leave? [the trip](./Trips/Oslo.md#Oslo)\n", encoding="utf-8")
+    said = library("eval", str(questions), "--arm", "text", "--json")
+    assert (said.code, said.err) == (0, "")
+    assert json.loads(said.out)["groups"]["all"]["figures"]["hit@1"]["mean"] == 1.0
+
+
+def test_a_file_without_a_question_is_refused_and_former_results_stay(library: Commands, tmp_path: Path) -> None:
+    questions, out = tmp_path / "Questions.md", tmp_path / "results.jsonl"
+    questions.write_text("# Trips\n\n", encoding="utf-8")
+    out.write_text("kept\n", encoding="utf-8")
+    for more in ((), ("--ask",)):
+        sentence = library("eval", str(questions), "--out", str(out), *more).sentence(code=2)
+        assert sentence.startswith("Questions.md holds no question, so there is nothing to measure.")
+    assert out.read_text(encoding="utf-8") == "kept\n"
+
+
+@pytest.mark.parametrize("more", [("--arm", "text"), ("--ask",)])
+def test_a_line_that_names_no_note_is_told_and_counted_neither_in_rankings_nor_in_answers(
+    library: Commands, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    questions = tmp_path / "Questions.md"
+    questions.write_text("- When does the train leave? [[Oslo]]\n- How old is the whale?\n", encoding="utf-8")
+    said = library("eval", str(questions), *more, "--json")
+    assert (said.code, said.err) == (0, "Not measured, because no note is named that answers it: line-2.\n")
+    assert {name: group["n"] for name, group in json.loads(said.out)["groups"].items()} == {"all": 1, "kind:None": 1}
+
+
 def test_an_arm_goes_with_rankings_only(library: Commands, questions: Path, tmp_path: Path) -> None:
     said = library("eval", str(questions), "--ask", "--arm", "text", "--out", str(tmp_path / "out"))
     assert (said.code, said.out) == (2, "")

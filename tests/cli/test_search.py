@@ -53,3 +53,9 @@ def test_a_copy_is_named_beside_the_hit(library: Commands) -> None:
         "Archive/Boiler.md",
     }
     assert "the same in" in library("search", QUESTION).out
+
+
+def test_filters_without_a_word_are_a_search_of_their_own(library: Commands) -> None:
+    hits = json.loads(library("search", "path:Archive/", "--json").out)["hits"]
+    assert [hit["path"] for hit in hits] == ["Archive/Boiler.md"]
+    assert library("search", "path:Nowhere/").code == 4

@@ -185,9 +185,10 @@ def test_a_question_without_a_word_is_refused_and_nothing_is_read(library: Comma
     assert library.data is not None
     before = state(library.data / "audit")
     for question in ("", " \u3000\n"):
-        said = library("ask", question)
-        assert (said.code, said.out) == (2, "")
-        assert said.err.endswith("Invalid value for 'QUESTION': the question is empty.\n")
+        for command, name in (("ask", "question"), ("search", "query")):
+            said = library(command, question)
+            assert (said.code, said.out) == (2, "")
+            assert said.err.endswith(f"Invalid value for '{name.upper()}': the {name} is empty.\n")
     assert state(library.data / "audit") == before
     assert library("ask", "rent?").code == 0
     assert state(library.data / "audit") != before

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_ask.evaluation.figures import OF_RANKINGS, ndcg, ranking_figures
+from vault_ask.evaluation.figures import OF_RANKINGS, answer_figures, ndcg, ranking_figures
 
 
 def figures(paths: list[str], relevant: list[str], **more: object) -> dict[str, float]:
@@ -59,3 +59,26 @@ def test_every_figure_is_a_share_and_is_best_with_the_notes_that_answer_in_front
     sorted_first = figures(sorted(paths, key=lambda path: path not in relevant), sorted(relevant))
     assert all(0.0 <= found[name] <= sorted_first[name] <= 1.0 + 1e-9 for name in OF_RANKINGS)
     assert found["hit@1"] <= found["hit@5"] >= found["all@5"]
+
+
+SILENT = {"refused": True, "seconds": 2.0, "citations": []}
+
+
+@pytest.mark.parametrize(
+    ("known", "figure"),
+    [
+        ({"relevant": ["a"]}, "refused (answerable)"),
+        ({"answers": ["three"]}, "refused (answerable)"),
+        ({"answerable": True}, "refused (answerable)"),
+        ({"answerable": False}, "refused (unanswerable)"),
+    ],
+)
+def test_silence_is_measured_where_the_question_says_whether_it_can_be_answered(
+    known: dict[str, Any], figure: str
+) -> None:
+    asked = {"id": "q", "question": "?", "relevant": [], "answers": [], **known}
+    assert answer_figures(asked, SILENT).items() >= {figure: 1.0, "seconds": 2.0}.items()
+
+
+def test_silence_on_a_question_that_names_nothing_is_neither_right_nor_wrong() -> None:
+    assert answer_figures({"id": "q", "question": "?", "relevant": [], "answers": []}, SILENT) == {}

@@ -50,6 +50,26 @@ def test_a_list_is_read_as_one_would_write_it_in_a_note(tmp_path: Path) -> None:
     ]
 
 
+def test_links_of_markdown_name_notes_and_an_address_is_a_word_of_the_question(tmp_path: Path) -> None:
+    found = read(
+        tmp_path,
+        "- Nuts? [Hanna](People/Hanna%20Lind.md)\n"
+        '- [the sum](<Flat/The sum.md#Paid> "as agreed") and ![[Rent]] since when?\n'
+        "- Who wrote [this](https://example.org/a.md), [above](#Work)?\n",
+    )
+    assert [(one["question"], one["relevant"]) for one in found] == [
+        ("Nuts?", ["[Hanna](People/Hanna%20Lind.md)"]),
+        ("and since when?", ['[the sum](<Flat/The sum.md#Paid> "as agreed")', "[[Rent]]"]),
+        ("Who wrote [this](https://example.org/a.md), [above](#Work)?", []),
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# Trips\n\n## Work\n", "---\ntags: [a]\n---\n", "- [[Oslo]]\n"])
+def test_a_file_without_a_question_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(BadRequest, match="questions holds no question, so there is nothing to measure"):
+        read(tmp_path, text)
+
+
 def test_json_needs_a_question_alone_and_one_note_may_stand_by_itself(tmp_path: Path) -> None:
     found = read(
         tmp_path, '\n{"question": "When?", "relevant": "Oslo"}\n{"id": "b", "question": "How?", "kind": "k"}\n'
@@ -96,6 +116,12 @@ def asked(*relevant: str) -> list[Asked]:
         ("/Flat/Rent", "Flat/Rent.md"),
         ("[[Home]]", "Home.md"),
         ("[[Old/Home]]", "Old/Home.md"),
+        ("[the train](Trips/Oslo.md#Trains)", "Trips/Oslo.md"),
+        ("[sum](<Old/Flat/Sum>)", "Old/Flat/Sum.md"),
+        ("[\u00c5sa](%C3%85sa.canvas)", "A\u030asa.canvas"),
+        ("[rent](./Flat/Rent.md)", "Flat/Rent.md"),
+        ("./Home.md", "Home.md"),
+        ("[[./Old/Home]]", "Old/Home.md"),
         ("\u00c5sa.canvas", "A\u030asa.canvas"),
     ],
 )
@@ -112,6 +138,12 @@ def test_a_name_that_means_no_note_or_several_is_told_and_stays() -> None:
         "Named as an answer but not in the index, so counted as not found: Osol (q), Work/Oslo (q)."
     )
     assert "more than one such note, so counted as not found: [[Rent]] (q)." in several
+
+
+def test_a_path_that_begins_at_the_vaults_folder_means_no_note_elsewhere() -> None:
+    found = find_notes(asked("[[./Oslo]]", "[up](../Home.md)", "[[Oslo]]"), PATHS)
+    assert found.asked[0]["relevant"] == ["[[./Oslo]]", "[up](../Home.md)", "Trips/Oslo.md"]
+    assert "not in the index, so counted as not found: [[./Oslo]] (q), [up](../Home.md) (q)." in found.doubts[0]
 
 
 def test_of_many_names_the_first_few_are_told() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_ask.notes.calendar import day_of, iso_week_of, month_of, months_of, quarter_of, week_around, year_of
-from vault_ask.notes.days import Dating, heading_days, note_days
+from vault_ask.notes.days import Dating, heading_days, note_days, orders_told
 from vault_ask.notes.model import FrontmatterState, Note
 from vault_ask.notes.parse import parse
 from vault_ask.notes.sensitivity import Rules
@@ -116,6 +116,19 @@ def test_folders_tell_what_the_name_leaves_out(path: str, days: str) -> None:
 def test_what_only_looks_like_a_date_tells_nothing(path: str) -> None:
     assert told(path) is None
     assert told(f"2026-03-08 {path}") == "2026-03-08", "the day in front of it is told all the same"
+
+
+def test_the_date_of_a_conflict_is_not_the_days_of_the_note() -> None:
+    assert told("Insurance.sync-conflict-20261101-030405-ABC.md") is None
+    assert told("Kitchen renovation (conflicted copy 2026-11-20).md") is None
+    assert told("Kitchen renovation (conflicted copy 2026-11-20).md", {"date": "2026-03-08"}) == "2026-03-08"
+    assert told("Daily/2026-03-08 (conflicted copy 2026-11-20).md") == "2026-03-08"
+    assert told("8 Kasım 2026.sync-conflict-20261101-030405-ABC.md") == "2026-11-08"
+    assert told("2026-03 (conflict)/08.md") == "2026-03-08"
+    link = {"date": "[[Daily/2026-03-08 (conflicted copy 2026-11-20)]]"}
+    assert told("Kitchen.md", link) == "2026-03-08"
+    assert orders_told("25-08-2026 (conflict).md", {}, STOCKHOLM) == {"day-first"}
+    assert orders_told("Kitchen (conflicted copy 25-08-2026).md", {}, STOCKHOLM) == set()
 
 
 def test_day_and_month_are_not_guessed_but_where_the_vaults_order_is_known() -> None:

@@ -73,7 +73,7 @@ def test_words_are_trusted_less_where_the_nearest_passages_are_in_another_langua
     assert confidence(0.5, 0.0) < confidence(0.5, 1.0)
 
 
-WHOLE = Evidence(z=3.0, bm25=8.0, coverage=0.5, phrase=0.3, dated=1.0, timely=0.5)
+WHOLE = Evidence(z=3.0, bm25=8.0, coverage=0.5, phrase=0.3, dated=1.0, timely=0.5, task=1.0)
 
 
 @pytest.mark.parametrize("name", MODEL.weights)

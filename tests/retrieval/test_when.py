@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from vault_ask.notes.calendar import Weekday, month_of, week_around, year_of
 from vault_ask.retrieval.time_words import WRITTEN, lexicon_of
-from vault_ask.retrieval.when import When, read_when
+from vault_ask.retrieval.when import When, asks_what_happened, read_when
 
 NOW = datetime(2026, 3, 16, 0, 30, tzinfo=UTC)
 """A Monday."""
@@ -75,11 +75,28 @@ THREE_DAYS_AGO, YESTERDAY, TUESDAY, MAY = "2026-03-13", "2026-03-15", "2026-03-1
         ("winter 2026", "2025-12-01..2026-02-28"),
         ("April last year", APRIL),
         ("last year in April", APRIL),
-        ("the last 3 weeks", "2026-02-23..2026-03-16"),
-        ("the past week", "2026-03-09..2026-03-16"),
+        ("the last 3 weeks", "2026-02-24..2026-03-16"),
+        ("the past week", "2026-03-10..2026-03-16"),
+        ("the past 7 days", "2026-03-10..2026-03-16"),
+        ("last 7 days", "2026-03-10..2026-03-16"),
         ("early in May", "2025-05-01..2025-05-10"),
         ("at the end of last year", "2025-09-02..2025-12-31"),
-        ("last week of March", "2026-03-22..2026-03-31"),
+        ("last week of March", "2026-03-25..2026-03-31"),
+        ("the first week of November", "2025-11-01..2025-11-07"),
+        ("in the first week of the year", "2026-01-01..2026-01-07"),
+        ("first half of November", "2025-11-01..2025-11-15"),
+        ("the second half of 2025", "2025-07-01..2025-12-31"),
+        ("weekend of 21 November", "2025-11-22..2025-11-23"),
+        ("over the weekend of March 8", "2026-03-07..2026-03-08"),
+        ("the weekend of 2026-03-07", "2026-03-07..2026-03-08"),
+        ("the weekend before last", "2026-03-07..2026-03-08"),
+        ("the summer before last", "2024-06-01..2024-08-31"),
+        ("24.02.", "2026-02-24"),
+        ("W10", TWO_WEEKS_AGO),
+        ("what did I do in W10?", TWO_WEEKS_AGO),
+        ("what did I do in winter?", "2025-12-01..2026-02-28"),
+        ("what did I do in May?", MAY),
+        ("what was on 12 March?", "2026-03-12"),
         ("in week 10", TWO_WEEKS_AGO),
         ("notes of last month", LAST_MONTH),
         ("Goldenson in October 1954", "1954-10-01..1954-10-31"),
@@ -111,12 +128,16 @@ def test_english_questions_name_times(question: str, expected: str) -> None:
                 "am Dienstag": TUESDAY, "am 8.3.": "2026-03-08", "am 6. August": "2025-08-06", "gestern": YESTERDAY,
                 "im 1. Quartal 2025": "2025-01-01..2025-03-31",
                 "in KW 10": TWO_WEEKS_AGO,
-                "die letzten 14 Tage": "2026-03-02..2026-03-16", "heuer": "2026-01-01..2026-12-31",
+                "die letzten 14 Tage": "2026-03-03..2026-03-16",
+                "erste Hälfte November": "2025-11-01..2025-11-15", "24.2.": "2026-02-24",
+                "vorletztes Wochenende": "2026-03-07..2026-03-08", "heuer": "2026-01-01..2026-12-31",
                 "letzte Woche Dienstag": TUESDAY, "im Jahr 2025": LAST_YEAR, "letzten Sommer": LAST_SUMMER}),
         ("sv", {"förra veckan": LAST_WEEK, "på tisdag": TUESDAY, "i tisdags": TUESDAY, "i somras": LAST_SUMMER,
                 "för två veckor sedan": TWO_WEEKS_AGO, "i april": APRIL, "igår": YESTERDAY, "i fjol": LAST_YEAR,
+                "förrförra veckan": TWO_WEEKS_AGO,
                 "förra året i april": APRIL, "i början av maj": "2025-05-01..2025-05-10",
-                "mellan mars och maj": "2025-03-01..2025-05-31", "de senaste 3 veckorna": "2026-02-23..2026-03-16",
+                "mellan mars och maj": "2025-03-01..2025-05-31", "de senaste 3 veckorna": "2026-02-24..2026-03-16",
+                "första veckan i november": "2025-11-01..2025-11-07", "den 24.2.": "2026-02-24",
                 "den 6 augusti": "2025-08-06", "forra veckan": LAST_WEEK}),
         ("da", {"i sidste uge": LAST_WEEK, "for to uger siden": TWO_WEEKS_AGO, "i april": APRIL, "i går": YESTERDAY,
                 "i tirsdags": TUESDAY, "sidste måned": LAST_MONTH}),
@@ -130,7 +151,8 @@ def test_english_questions_name_times(question: str, expected: str) -> None:
         ("fr", {"la semaine dernière": LAST_WEEK, "il y a 3 jours": THREE_DAYS_AGO, "en avril": APRIL,
                 "hier": YESTERDAY, "l'été dernier": LAST_SUMMER, "mardi dernier": TUESDAY, "le 6 août": "2025-08-06",
                 "début mai": "2025-05-01..2025-05-10", "depuis mars": "2026-03-01..2026-03-16",
-                "les 3 dernières semaines": "2026-02-23..2026-03-16", "avant-hier": "2026-03-14"}),
+                "les 3 dernières semaines": "2026-02-24..2026-03-16",
+                "la première semaine de novembre": "2025-11-01..2025-11-07", "avant-hier": "2026-03-14"}),
         ("es", {"la semana pasada": LAST_WEEK, "hace 3 días": THREE_DAYS_AGO, "en abril": APRIL, "ayer": YESTERDAY,
                 "el martes": TUESDAY, "el verano pasado": LAST_SUMMER, "el 6 de agosto": "2025-08-06",
                 "el mes pasado": LAST_MONTH, "en 2025": LAST_YEAR, "entre marzo y mayo": "2025-03-01..2025-05-31"}),
@@ -148,6 +170,7 @@ def test_english_questions_name_times(question: str, expected: str) -> None:
                 "wczoraj": YESTERDAY, "we wtorek": TUESDAY, "latem": LAST_SUMMER, "tydzień temu": LAST_WEEK}),
         ("cs", {"minulý týden": LAST_WEEK, "před týdnem": LAST_WEEK, "v dubnu": APRIL, "včera": YESTERDAY}),
         ("tr", {"geçen hafta": LAST_WEEK, "geçen ay": LAST_MONTH, "3 gün önce": THREE_DAYS_AGO, "salı günü": TUESDAY,
+                "kasımın ilk haftası": "2025-11-01..2025-11-07", "ocakta ne yaptım?": "2026-01-01..2026-01-31",
                 "nisanda": APRIL, "Nisan'da": APRIL, "dün": YESTERDAY, "geçen yaz": LAST_SUMMER,
                 "2025 yılında": LAST_YEAR, "2025'te": LAST_YEAR,
                 "mart ile mayıs arasında": "2025-03-01..2025-05-31",
@@ -160,7 +183,8 @@ def test_english_questions_name_times(question: str, expected: str) -> None:
                 "周二": TUESDAY, "上周二": TUESDAY, "三月底": "2026-03-22..2026-03-31",
                 "3月8日": "2026-03-08", "2026年3月8日": "2026-03-08", "上週": LAST_WEEK}),
         ("ja", {"先週": LAST_WEEK, "先月": LAST_MONTH, "3日前": THREE_DAYS_AGO, "昨日": YESTERDAY, "去年": LAST_YEAR,
-                "4月": APRIL, "火曜日": TUESDAY, "3月から5月まで": "2025-03-01..2025-05-31"}),
+                "4月": APRIL, "火曜日": TUESDAY, "3月から5月まで": "2025-03-01..2025-05-31",
+                "11月の前半": "2025-11-01..2025-11-15"}),
         ("ko", {"지난주": LAST_WEEK, "지난달": LAST_MONTH, "3일 전": THREE_DAYS_AGO, "어제": YESTERDAY,
                 "작년": LAST_YEAR, "4월": APRIL}),
     ],
@@ -199,7 +223,8 @@ def test_a_language_that_was_not_recognised_is_read_all_the_same(question: str, 
         "part of the day", "how long is a year", "the next step", "last but not least", "on 2026-02-31", "10 12 2026",
         "this may require a restart", "a tributary of July Creek", "September Films", "since the fall of the empire",
         "What is 2026 about?", "spring boot", "the Monday group", "second-hand March", "apartment 1999",
-        "PS5 days ago", "",
+        "PS5 days ago", "what is in May's kitchen?", "in June's office", "does the lake freeze in winter?",
+        "what is the yesterday song?", "the Python 3.12. release", "the W12 engine", "",
     ],
 )  # fmt: skip
 def test_what_only_looks_like_a_time_is_none(question: str) -> None:
@@ -210,6 +235,7 @@ def test_what_only_looks_like_a_time_is_none(question: str) -> None:
 @pytest.mark.parametrize(
     ("language", "question"),
     [("de", "Guten Morgen sagen"), ("de", "was macht August"), ("sv", "i vår lägenhet"), ("sv", "de mars"),
+     ("sv", "finns det liv på mars?"), ("no", "er det liv på mars?"), ("tr", "ocakta ne pişiyor?"),
      ("sv", "från fall till fall"),
      ("zh", "晚上月亮"), ("ja", "名前は何"), ("es", "por la mañana"), ("tr", "mart kedisi"), ("fr", "le lundi"),
      ("pt", "na segunda parte")],
@@ -234,6 +260,13 @@ def test_what_only_looks_like_a_time_is_none_in_other_languages(language: str, q
         ("ru", "в последний раз", "latest"), ("ru", "впервые", "earliest"), ("pl", "jak często", "often"),
         ("zh", "最近一次", "latest"), ("ja", "初めて", "earliest"), ("ar", "آخر مرة", "latest"),
         ("da", "hvor ofte", "often"), ("no", "siste gang", "latest"), ("fi", "viimeksi", "latest"),
+        ("en", "who did I meet last?", "latest"), ("en", "who did I last meet?", "latest"),
+        ("en", "what did I read recently?", "latest"), ("en", "most recently", "latest"),
+        ("sv", "senaste simningen", "latest"), ("sv", "när simmade jag sist?", "latest"),
+        ("de", "zuletzt", "latest"), ("tr", "en son", "latest"), ("fr", "dernière fois", "latest"),
+        ("en", "how long did it last?", None), ("en", "at last", None),
+        ("en", "which came more recently?", None), ("sv", "till sist", None),
+        ("sv", "senaste veckan", None), ("en", "the week before last", None),
         ("en", "what did I do last week", None), ("en", "at first glance", None), ("en", "first name of Bo", None),
         ("en", "the last chapter", None), ("en", "first aid", None), ("de", "letzte Woche", None),
     ],
@@ -247,6 +280,30 @@ def test_a_question_that_looks_ahead_means_the_coming_day() -> None:
     assert days("what did I do on Friday?") == "2026-03-13"
     assert days("vad ska jag göra på tisdag?", "sv") == "2026-03-17"
     assert days("what will I do in April") == "2026-04-01..2026-04-30"
+    assert days("what is on 12 December?") == "2026-12-12"
+    assert days("what's on Friday?") == "2026-03-20"
+    assert days("plans for 12 December") == "2026-12-12"
+    assert days("plans for Friday") == "2026-03-20"
+    assert days("Robinson made a coat for Friday") is None
+    assert days("que fais-je vendredi ?", "fr") == "2026-03-20"
+    assert days("cosa ho fatto venerdì?", "it") == "2026-03-13"
+    assert days("what did I do on 12 December?") == "2025-12-12"
+    assert days("was mache ich am Freitag?", "de") == "2026-03-20"
+    assert days("was habe ich am Freitag gemacht?", "de") == "2026-03-13"
+
+
+def test_what_is_before_something_ends_there_and_begins_today_where_it_is_to_be_done() -> None:
+    assert days("what did I do before Christmas?") == "0001-01-01..2025-12-23"
+    assert days("what do I have to do before Christmas?") == "2026-03-16..2026-12-23"
+    assert days("what will I do until Friday?") == "2026-03-16..2026-03-20"
+
+
+def test_a_weekend_is_found_wherever_the_week_begins() -> None:
+    for start in (Weekday.MONDAY, Weekday.SUNDAY, Weekday.SATURDAY):
+        for question in ("the weekend before last", "weekend 2 weeks ago", "weekend of 7 March"):
+            found = when(question, week_start=start).days
+            assert found is not None
+            assert date(2026, 3, 7).toordinal() in range(found[0], found[1] + 1)
 
 
 def test_a_week_begins_on_the_owners_day() -> None:
@@ -364,3 +421,70 @@ def test_every_table_knows_all_months_and_days(language: str) -> None:
     assert {part.number for part in parts if part.kind == "month"} == set(range(1, 13))
     assert {part.number for part in parts if part.kind == "weekday"} == set(range(7))
     assert {part.number for part in parts if part.kind == "season"} == set(range(4))
+
+
+SAYS_ONLY_THAT_IT_HAPPENED = {
+    "en": ["what happened", "What did I do?", "what's new", "anything", "my notes", "what did I write", "?", ""],
+    "sv": ["vad hände", "vad gjorde jag", "vad har jag gjort", "något nytt?", "vad hande"],
+    "de": ["was ist passiert", "was habe ich gemacht", "was war los", "was gibt es Neues"],
+    "da": ["hvad skete der", "hvad lavede jeg"],
+    "no": ["hva skjedde", "hva gjorde jeg"],
+    "nb": ["hva skjedde"],
+    "fi": ["mitä tapahtui", "mitä tein"],
+    "nl": ["wat gebeurde er", "wat heb ik gedaan"],
+    "fr": ["que s'est-il passé", "qu'ai-je fait", "qu'est-ce que j'ai fait", "quoi de neuf"],
+    "es": ["qué hice", "qué pasó", "que hice"],
+    "pt": ["o que fiz", "o que aconteceu"],
+    "it": ["cosa ho fatto", "cos'è successo"],
+    "ru": ["что я делал", "что случилось"],
+    "uk": ["що я робив", "що сталося"],
+    "pl": ["co robiłem", "co się stało"],
+    "cs": ["co jsem dělal", "co se stalo"],
+    "tr": ["ne yaptım", "ne oldu"],
+    "ar": ["ماذا فعلت", "ماذا حدث"],
+    "zh": ["做了什么", "我做了什么", "发生了什么事", "我做了什麼"],
+    "ja": ["何をした", "何をしましたか", "何があった？"],
+    "ko": ["무엇을 했나요", "무슨 일이 있었나요"],
+    "und": ["what happened"],
+}
+SAYS_MORE = {
+    "en": ["what did I eat", "what happened at the fire", "rent", "2025", "what did Anna say"],
+    "sv": ["vad åt jag", "hyran", "vad hände med pumpen"],
+    "de": ["was habe ich gegessen"],
+    "da": ["hvad spiste jeg"],
+    "no": ["hva spiste jeg"],
+    "nb": ["husleie"],
+    "fi": ["mitä söin"],
+    "nl": ["wat heb ik gegeten"],
+    "fr": ["qu'ai-je mangé"],
+    "es": ["qué comí"],
+    "pt": ["o que comi"],
+    "it": ["cosa ho mangiato"],
+    "ru": ["что я ел"],
+    "uk": ["що я їв"],
+    "pl": ["co jadłem"],
+    "cs": ["co jsem jedl"],
+    "tr": ["ne yedim"],
+    "ar": ["ماذا أكلت"],
+    "zh": ["我吃了什么", "房租"],
+    "ja": ["何を食べた", "かき"],
+    "ko": ["무엇을 먹었나요"],
+    "und": ["hyran"],
+}
+
+
+@pytest.mark.parametrize("language", [*WRITTEN, "nb", "und"])
+def test_a_question_that_says_only_that_something_happened_is_told_from_one_that_says_more(language: str) -> None:
+    asked = [*SAYS_ONLY_THAT_IT_HAPPENED[language], *SAYS_MORE[language]]
+    found = [rest for rest in asked if asks_what_happened(rest, language)]
+    assert found == SAYS_ONLY_THAT_IT_HAPPENED[language]
+
+
+def test_what_happened_is_asked_by_what_is_left_of_a_question_with_a_time() -> None:
+    for language, question in (
+        ("en", "What did I do last week?"),
+        ("sv", "vad gjorde jag förra veckan?"),
+        ("zh", "上周我做了什么"),
+    ):
+        assert asks_what_happened(when(question, language).rest, language)
+    assert not asks_what_happened(when("What did I do in Rome last week?").rest, "en")

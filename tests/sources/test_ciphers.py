@@ -101,8 +101,9 @@ def test_text_that_no_device_encrypted_is_refused_and_never_crashes(text: str) -
         "%",
         "",
         "%" + "a" * 64,
-        f"{V1}\n",
-        f" {V2}",
+        # Named, since they are encrypted anew each time and a test's name must stay.
+        pytest.param(f"{V1}\n", id="V1 and a line end"),
+        pytest.param(f" {V2}", id="a space and V2"),
     ],
 )
 def test_ordinary_text_does_not_look_encrypted(text: str) -> None:

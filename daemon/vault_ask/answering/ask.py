@@ -47,9 +47,16 @@ class Retrieve(Protocol):
     """Finds the passages of a question in a scope, without blocking the event loop."""
 
     def __call__(
-        self, question: str, *, scope: S, note: str | None, k: int | None, filters: tuple[Filter, ...]
+        self,
+        question: str,
+        *,
+        scope: S,
+        note: str | None,
+        k: int | None,
+        filters: tuple[Filter, ...],
+        typed: str | None,
     ) -> Awaitable[Retrieved[S]]:
-        """Retrieve; the filters are no longer in the question. Raises VaultAskError."""
+        """Retrieve; the filters are no longer in the question, of which `typed` is no note's. Raises VaultAskError."""
         ...
 
 
@@ -147,7 +154,12 @@ class AskVault:
         # Selected words are a subject, so that the question leans on no earlier turn.
         words = query if selected is None else f"{asked.words}\n{selected.text}"
         found = await self._retrieve(
-            words, scope=scope, note=asked.wishes.note, k=asked.wishes.k, filters=asked.filtered.filters
+            words,
+            scope=scope,
+            note=asked.wishes.note,
+            k=asked.wishes.k,
+            filters=asked.filtered.filters,
+            typed=None if selected is None else asked.words,
         )
         asked.reranker = found.given_to
         named = asked.words if isinstance(scope, OpenScope) else ""

@@ -7,11 +7,11 @@ from vault_ask.answering.context import tokens
 from vault_ask.answering.conversation import Conversation, Turn
 from vault_ask.answering.evidence import Evidence, Prompt, Selection
 from vault_ask.answering.ports import Generator, Window
-from vault_ask.answering.todo import asked_state
 from vault_ask.audit import Door, Record, WebUse
 from vault_ask.index.within import Tasks
 from vault_ask.retrieval.filters import Filtered, read_filters
 from vault_ask.retrieval.hits import Retrieved, S
+from vault_ask.retrieval.todo import asked_state
 from vault_ask.retrieval.words import is_wordless
 from vault_ask.scope import Question, Scope
 from vault_ask.wire import AnswerEvent, DoneEvent, ErrorEvent, SourcesEvent

@@ -1,7 +1,8 @@
 """What of a conversation may take part in the next answer: which turns are kept, and what is searched for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache
 from typing import Generic
 
@@ -10,12 +11,17 @@ import regex
 from vault_ask.answering.context import tokens
 from vault_ask.retrieval.filters import read_filters
 from vault_ask.retrieval.hits import S
+from vault_ask.retrieval.when import read_when
 from vault_ask.scope import OpenScope, Question, Sensitivity
 
 _LEANS_ON = 2
 """User turns that a leaning question is searched together with: `And how much?` often follows `And since when?`."""
 _LONGEST_LEANING = 12
 """A question of more words names its subject, even if each of them is common."""
+_NEARLY_A_FILTER = regex.compile(r"\S*(?<!\w)(?:tag|path|file|task|task-todo|task-done):\S+")
+"""What somebody may have meant as a filter and mistyped: it may name what is personal, and helps no search engine."""
+_ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)
+"""Which days a former turn named does not matter, where only its other words are wanted."""
 _WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _SPACELESS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
 
@@ -47,13 +53,14 @@ class Conversation(Generic[S]):
     def query(self, question: str) -> str:
         """Give what to search for: the question, after the user's last words where it has no subject of its own.
 
-        All without filters: those of a former turn were for that turn.
+        All without filters: those of a former turn were for that turn, and a question that has some has its subject. A
+        time was for its turn too, and for one that leans on it.
         """
-        question = read_filters(question).rest
-        if not self.turns or not leans(question):
-            return question
-        said: list[str] = [read_filters(turn.text).rest for turn in self.turns if turn.role == "user"]
-        return "\n".join((*said[-_LEANS_ON:], question))
+        filtered = read_filters(question)
+        if not self.turns or filtered.filters or not leans(filtered.rest):
+            return filtered.rest
+        said: list[str] = [read_filters(turn.text).rest for turn in self.turns if turn.role == "user"][-_LEANS_ON:]
+        return "\n".join((*map(_without_time, said[:-1]), *said[-1:], filtered.rest))
 
     def web_question(self, question: Question) -> Question:
         """Give what the web may be asked: the question, after the user's last words where it has no subject of its own.
@@ -61,7 +68,7 @@ class Conversation(Generic[S]):
         Words typed while personal notes took part stay at home: they may well repeat what a personal note said.
         """
         outside: Conversation[S] = Conversation(tuple(turn for turn in self.turns if not turn.personal))
-        return Question(outside.query(question.text))
+        return Question(_NEARLY_A_FILTER.sub("", outside.query(question.text)))
 
     def within(self, room: int) -> "Conversation[S]":
         """Keep the newest turns that fit into `room` tokens together."""
@@ -72,6 +79,10 @@ class Conversation(Generic[S]):
                 break
             kept.append(turn)
         return Conversation(tuple(reversed(kept)))
+
+
+def _without_time(said: str) -> str:
+    return read_when(said, language="und", now=_ANY_DAY).rest
 
 
 def leans(question: str) -> bool:
@@ -109,6 +120,10 @@ def remember(history: Sequence[Turn], scope: S) -> Conversation[S]:
 
     An earlier answer may quote a note that is, or has become, personal; nobody can tell from its text.
     """
-    if isinstance(scope, OpenScope):
-        return Conversation(tuple(turn for turn in history if turn.role == "user"))
-    return Conversation(tuple(history))
+    turns = (turn for turn in history if turn.role == "user" or not isinstance(scope, OpenScope))
+    return Conversation(tuple(map(_without_filters, turns)))
+
+
+def _without_filters(turn: Turn) -> Turn:
+    """Take the filters out of what the user typed: they narrowed a search, and no model is told of them."""
+    return replace(turn, text=read_filters(turn.text).rest) if turn.role == "user" else turn

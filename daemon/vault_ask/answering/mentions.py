@@ -107,11 +107,14 @@ def _likely_start(left: str, starts: Sequence[int]) -> int:
 def _is_met(name: str, hits: Sequence[Hit[S]]) -> bool:
     """Say whether a hit is from the note that a name means; a name with a folder means that folder's note alone."""
     wanted = _stem(name)
-    for hit in hits:
-        path = _stem(hit.path)
-        if path == wanted or path.endswith(f"/{wanted}") or ("/" not in wanted and _stem(hit.title) == wanted):
-            return True
-    return False
+    return any(_is_of(hit, wanted) for hit in hits)
+
+
+def _is_of(hit: Hit[S], wanted: str) -> bool:
+    paths = [_stem(path) for path in (hit.path, *hit.also)]
+    if any(path == wanted or path.endswith(f"/{wanted}") for path in paths):
+        return True
+    return "/" not in wanted and _stem(hit.title) == wanted
 
 
 def _stem(name: str) -> str:

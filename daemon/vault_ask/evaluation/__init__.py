@@ -1,7 +1,7 @@
 """Measures a vault by a file of questions: what is found, what is answered, and what another configuration would do.
 
-`questions` reads them, `naming` finds the notes they name, `running` asks them, `figures` and `statistics` measure,
-`report` sums up by kind of question and `telling` words it.
+`questions` reads them and `linking` their links, `naming` finds the notes they name, `running` asks them, `figures` and
+`statistics` measure, `report` sums up by kind of question and `telling` words it.
 """
 
 from vault_ask.evaluation.questions import Asked, read_questions

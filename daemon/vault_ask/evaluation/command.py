@@ -9,6 +9,7 @@ from vault_ask.app import Library
 from vault_ask.errors import BadRequest
 from vault_ask.evaluation.clock import AsIfThen
 from vault_ask.evaluation.comparing import rank_against
+from vault_ask.evaluation.figures import is_outcome_known
 from vault_ask.evaluation.naming import find_notes, some
 from vault_ask.evaluation.questions import Asked, read_questions
 from vault_ask.evaluation.remembering import Remembering
@@ -47,8 +48,7 @@ def evaluate(settings: Settings, embedder: Embedder | None, wanted: Wanted, arou
     library = Library(settings, embedder and Remembering(embedder), clock=clock)
     with closing(library.audit):
         asked = _asked(library, wanted.questions, around.tell)
-        if not wanted.answers:
-            _tell_unmeasured(asked, around.tell)
+        _tell_unmeasured(asked, around.tell, answers=wanted.answers)
         ours = answer_all(library, asked, clock) if wanted.answers else rank_all(library, asked, wanted.arm, clock)
         scored = score_into(ours, wanted.out)
         _tell_notices(ours, around.tell)
@@ -65,9 +65,18 @@ def _tell_notices(results: Results, tell: Callable[[str], None], whose: str = ""
         tell(f"{whose}{notice} (told of {questions} question{'' if questions == 1 else 's'})")
 
 
-def _tell_unmeasured(asked: Sequence[Asked], tell: Callable[[str], None]) -> None:
-    """Tell of questions that could be answered as far as the file says, and name no note that does."""
-    without = [question["id"] for question in asked if question.get("answerable", True) and not question["relevant"]]
+def _tell_unmeasured(asked: Sequence[Asked], tell: Callable[[str], None], *, answers: bool) -> None:
+    """Tell of questions that could be answered as far as the file says, and name no note that does.
+
+    An answer can be measured without a note, where the question says otherwise that there is one.
+    """
+    without = [
+        question["id"]
+        for question in asked
+        if question.get("answerable", True)
+        and not question["relevant"]
+        and not (answers and is_outcome_known(question))
+    ]
     if without and len(without) < len(asked):
         tell(f"Not measured, because no note is named that answers it: {some(without)}.")
 

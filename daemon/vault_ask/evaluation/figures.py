@@ -49,7 +49,12 @@ def ndcg(ranked: Sequence[str], good: Iterable[str], number: int) -> float:
 
 
 def answer_figures(asked: Asked, line: Mapping[str, Any]) -> dict[str, float]:
-    """Measure a line of answers: silence, time, and whether the quotes hold one of the expected `answers`."""
+    """Measure a line of answers: silence, time, and whether the quotes hold one of the expected `answers`.
+
+    Nothing where it is not known whether the vault answers: silence is then neither right nor wrong.
+    """
+    if not is_outcome_known(asked):
+        return {}
     refused = float(line["refused"])
     if not asked.get("answerable", True):
         return {"refused (unanswerable)": refused, "seconds": line["seconds"]}
@@ -59,6 +64,11 @@ def answer_figures(asked: Asked, line: Mapping[str, Any]) -> dict[str, float]:
         figures["contains an answer"] = float(_holds(" ".join(quotes), asked["answers"]))
         figures["first quote does"] = float(_holds(quotes[0] if quotes else "", asked["answers"]))
     return figures
+
+
+def is_outcome_known(asked: Asked) -> bool:
+    """Whether a question says if the vault can answer it: by its notes, by its `answers`, or by `answerable`."""
+    return asked.get("answerable") is not None or bool(asked.get("relevant") or asked.get("answers"))
 
 
 def _gain(ranks: Iterable[int]) -> float:

@@ -5,10 +5,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from vault_ask.evaluation.linking import named_note
 from vault_ask.evaluation.questions import Asked
 from vault_ask.notes.fold import fold
-from vault_ask.notes.links import link_key, wikilink
-from vault_ask.notes.model import LinkKind
+from vault_ask.notes.links import choose, link_key
 
 SHOWN = 5
 """Names that a sentence lists."""
@@ -68,21 +68,19 @@ class _Names:
             self._alike[link_key(path)].append(path)
 
     def meant(self, name: str) -> list[str]:
-        """List the notes that a path, a name without `.md` or a wikilink may mean; a path as it stands means one."""
-        place = unicodedata.normalize("NFC", _target(name)).strip("/")
+        """List the notes that a path, a name without `.md` or a link may mean; a path as it stands means one.
+
+        `./` is the vault's folder, since the questions lie in none of its own.
+        """
+        place = unicodedata.normalize("NFC", named_note(name)).strip("/")
+        if place.startswith(("./", "../")):
+            found = choose(place, "", self._alike[link_key(place)])
+            return [found] if found else []
         for spelled in (place, f"{place}.md"):
             if spelled in self._paths:
                 return [self._paths[spelled]]
         end = f"/{fold(place).removesuffix('.md')}"
         return [path for path in self._alike[link_key(place)] if f"/{fold(path).removesuffix('.md')}".endswith(end)]
-
-
-def _target(name: str) -> str:
-    name = name.strip()
-    if not (name.startswith("[[") and name.endswith("]]")):
-        return name
-    link = wikilink(name[2:-2], LinkKind.WIKILINK, 1)
-    return link.target if link else name
 
 
 def some(names: Sequence[str]) -> str:

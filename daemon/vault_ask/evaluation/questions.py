@@ -4,7 +4,7 @@ A list has one question a line, with links to the notes that answer it; a headin
 
     ## Trips
     - When does the night train leave? [[Oslo]]
-    - How long was the flat ours, and what did we pay? [[Rent]] [[Flat/Deposit]]
+    - How long was the flat ours, and what did we pay? [[Rent]] [the sum](Flat/Deposit.md)
 
 In JSON lines a question is an object with `question`, and where known `id`, `relevant` (names or paths of the notes),
 `also_ok` (those that count as well), `answerable`, `kind`, `lang`, `answers`, and `asked_on`, the day on which it is as
@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from vault_ask.errors import BadRequest
+from vault_ask.evaluation.linking import part_links
 
 Asked = dict[str, Any]
 """A question: `id` and `question` are always there, lists of notes are lists."""
 
-_LINK = re.compile(r"!?(\[\[[^\[\]]+\]\])")
 _MARKER = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?")
 _HEADING = re.compile(r"#{1,6}\s+(.+?)\s*#*\s*")
 _JSON = re.compile(r"\s*(?:\[\s*)?\{")
@@ -32,7 +32,10 @@ _FRONTMATTER = re.compile(r"---[ \t]*\n.*?\n---[ \t]*(?=\n|\Z)", re.DOTALL)
 
 
 def read_questions(file: Path) -> list[Asked]:
-    """Read a file of questions. Raises BadRequest naming the line that does not fit, or an id that stands twice."""
+    """Read a file of questions.
+
+    Raises BadRequest naming the line that does not fit or an id that stands twice, and where there is no question.
+    """
     text = _text(file)
     read = _json_lines if _JSON.match(text) else _list
     asked: dict[str, Asked] = {}
@@ -43,6 +46,11 @@ def read_questions(file: Path) -> list[Asked]:
                 "Give each an id of its own, or none."
             )
         asked[question["id"]] = question
+    if not asked:
+        raise BadRequest(
+            f"{file.name} holds no question, so there is nothing to measure. Write one a line, with a link to the note "
+            "that answers it: `- When does the night train leave? [[Oslo]]`."
+        )
     return list(asked.values())
 
 
@@ -92,11 +100,13 @@ def _list(text: str, _name: str) -> Iterator[Asked]:
     for number, line in enumerate(_blanked(text, hidden.end() if hidden else 0).split("\n"), start=1):
         if heading := _HEADING.fullmatch(line.strip()):
             kind = heading[1]
-        elif question := " ".join(_LINK.sub(" ", _MARKER.sub("", line, count=1)).split()):
+            continue
+        words, links = part_links(_MARKER.sub("", line, count=1))
+        if question := " ".join(words.split()):
             yield {
                 "id": f"line-{number}",
                 "question": question,
-                "relevant": _LINK.findall(line),
+                "relevant": links,
                 "also_ok": [],
                 "answers": [],
                 "kind": kind,

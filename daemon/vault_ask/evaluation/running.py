@@ -8,7 +8,7 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -19,7 +19,7 @@ from vault_ask.errors import BadRequest
 from vault_ask.evaluation.clock import AsIfThen
 from vault_ask.evaluation.figures import answer_figures, ranking_figures
 from vault_ask.evaluation.questions import Asked
-from vault_ask.retrieval.hits import Retrieved
+from vault_ask.retrieval.hits import Hit, Retrieved
 from vault_ask.scope import PrivateScope, Question
 from vault_ask.wire import DeltaEvent, ErrorEvent, GroundingEvent
 
@@ -128,10 +128,16 @@ def _ranking(library: Library, asked: Asked, arm: str, notices: Counter[str]) ->
 
     usual = found(DISTINCT_NOTES)
     notices.update(usual.notices)
-    paths = [hit.path for hit in usual.hits]
+    paths = best_notes(usual.hits)
     if len(paths) < DISTINCT_NOTES:
-        paths = list(dict.fromkeys((*paths, *(hit.path for hit in found(DEEP).hits))))[:DISTINCT_NOTES]
+        paths = best_notes((*usual.hits, *found(DEEP).hits))
     return {"id": asked["id"], "paths": paths}
+
+
+def best_notes(hits: Sequence[Hit[PrivateScope]]) -> list[str]:
+    """Give the first ten notes of hits; a passage that stands in several notes has found each of them."""
+    notes = chain.from_iterable((hit.path, *hit.also) for hit in hits)
+    return list(dict.fromkeys(notes))[:DISTINCT_NOTES]
 
 
 async def _answer(library: Library, asked: Asked) -> dict[str, Any]:

@@ -12,7 +12,6 @@ import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import date
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -40,7 +39,6 @@ S = TypeVar("S", OpenScope, PrivateScope)
 
 MANY_TERMS = 1_000
 
-_EPOCH = date(1970, 1, 1).toordinal()
 _LISTED = "(SELECT value FROM json_each(?))"
 
 PACKED, REFUSED = 2, 3
@@ -321,9 +319,10 @@ class VaultView(Generic[S]):
         return [(chunk, -score) for chunk, score in rows]
 
     def holding(self, within: Within, k: int) -> list[int]:
-        """List k chunks that fit, where there is nothing else to go by: the newest notes first, by day or by change.
+        """List k chunks that fit, where there is nothing else to go by: the newest notes first.
 
-        Of each note the first chunk that fits comes before any second one; packed data never.
+        Notes of which no day is known come last, by the time of their files. Of each note the first chunk that fits
+        comes before any second one; packed data never.
         """
         fits: Condition = within.condition(self._views)
         rows = fetch(
@@ -331,7 +330,7 @@ class VaultView(Generic[S]):
             f"WITH fitting AS (SELECT c.id, c.note, row_number() OVER (PARTITION BY c.note ORDER BY c.ordinal) AS nth "
             f"FROM {self._views.chunks} AS c WHERE c.state <> {PACKED} AND {fits.sql}) "
             f"SELECT f.id FROM fitting AS f JOIN {self._views.notes} AS n ON n.id = f.note "
-            f"ORDER BY f.nth, coalesce(n.day_last, n.mtime / 86400.0 + {_EPOCH}) DESC, n.path LIMIT ?",
+            "ORDER BY f.nth, n.day_last IS NULL, n.day_last DESC, n.mtime DESC, n.path LIMIT ?",
             (*fits.bound, k),
         )
         return [row[0] for row in rows]

@@ -172,6 +172,11 @@ class Within:
         return _joined(" AND ", parts) if parts else Condition("1")
 
 
+def having(tasks: Tasks) -> Filter:
+    """Make a filter that nobody wrote, of passages with such tasks."""
+    return Filter("", (Wanted(tasks),))
+
+
 def is_comparable(value: str) -> bool:
     """Say whether more and less are defined for a value: a number, a date, or a month or a year as `2026-03`."""
     return as_number(value) is not None or bool(_DATE.fullmatch(value))
@@ -221,5 +226,6 @@ __all__ = [
     "Tasks",
     "Wanted",
     "Within",
+    "having",
     "is_comparable",
 ]

@@ -12,7 +12,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from vault_ask.notes.calendar import Days, common_year, day_of, year_of
-from vault_ask.notes.fold import fold
+from vault_ask.notes.copies import original_of
+from vault_ask.notes.fold import fold, fold_loosely
 from vault_ask.notes.model import FrontmatterState, Note
 from vault_ask.notes.written_dates import DayOrder, orders_in, read_date, read_part
 
@@ -73,7 +74,7 @@ def heading_days(heading_path: Sequence[str], days: Days | None, dating: Dating)
 def orders_told(path: str, properties: Mapping[str, object], dating: Dating) -> set[DayOrder | None]:
     """Tell which order of day and month a note's name and properties make clear; None for a date that may mean both."""
     texts = [value for name, value in properties.items() if _key(name) in dating.keys and isinstance(value, str)]
-    return set().union(*map(orders_in, (PurePosixPath(path).name, *texts)))
+    return set().union(*map(orders_in, (_without_marks(PurePosixPath(path)).name, *texts)))
 
 
 def clear_order(told: Iterable[set[DayOrder | None]]) -> DayOrder | None:
@@ -84,7 +85,7 @@ def clear_order(told: Iterable[set[DayOrder | None]]) -> DayOrder | None:
 
 def _days_of_path(path: PurePosixPath, dating: Dating) -> tuple[Days | None, bool]:
     """Read a path from left to right, each part within what those before it told; say whether the name told a day."""
-    days: Days | None = None
+    path, days = _without_marks(path), None
     for folder in path.parts[:-1]:
         part = read_part(folder, days, in_path=True) if days else None
         days = part or read_date(folder, order=dating.order) or days
@@ -92,6 +93,21 @@ def _days_of_path(path: PurePosixPath, dating: Dating) -> tuple[Days | None, boo
     if by_name is None and days:
         by_name = read_part(path.stem, days, in_path=True)
     return by_name or days, by_name is not None
+
+
+def _without_marks(path: PurePosixPath) -> PurePosixPath:
+    """Take the marks of a conflict out of a path: their date is of the conflict."""
+    original, times = original_of(str(path))
+    if not times:
+        return path
+    parts = zip(str(path).strip("/").split("/"), original.split("/"), strict=True)
+    return PurePosixPath(*(_as_spelled(part, PurePosixPath(folded)) for part, folded in parts))
+
+
+def _as_spelled(part: str, folded: PurePosixPath) -> str:
+    """Give a part of a path without its mark as it is written, for `Kasım` is no `kasim`; else folded."""
+    stem = part[: len(folded.stem)]
+    return f"{stem}{folded.suffix}" if fold_loosely(stem) == folded.stem else folded.name
 
 
 def _days_of_heading(heading: str, days: Days | None, dating: Dating) -> Days | None:

@@ -27,8 +27,8 @@ Arm = Literal["hybrid", "vector", "text"]
 BM25_REACH = 2_000
 """The word arm is read this deep, to know the BM25 of what the vectors and links found; depth costs it nothing."""
 
-DATED_K = 20
-"""Passages of the time that is named are searched for by themselves: so many from each arm."""
+PREFERRED_K = 20
+"""Passages of the time that is named, or with such tasks, are searched for by themselves: so many from each arm."""
 
 _NO_VECTORS = "Found by words alone: no passage has its vector yet. See `vault-ask status`."
 _OTHER_SPACE = (
@@ -42,16 +42,17 @@ _NO_WORD_INDEX = "The word index could not be searched, so these hits were found
 class Gathered:
     """What the arms brought, best first: by meaning as (chunk, cosine), by words as (chunk, bm25).
 
-    `near` and `worded` are of the whole vault, `near_dated` and `worded_dated` of the time that is named, `about` of
-    the note in question. `asked` is None where the vectors took no part. `deep` is the word arm as far as it was read.
+    `near` and `worded` are of the whole vault, `near_preferred` and `worded_preferred` of those that are preferred,
+    `about` of the note in question. `asked` is None where the vectors took no part. `deep` is the word arm as far as it
+    was read.
     """
 
     asked: Asked | None
     near: Found
     worded: Found
     deep: Found
-    near_dated: Found
-    worded_dated: Found
+    near_preferred: Found
+    worded_preferred: Found
     about: About | None
     notices: tuple[str, ...]
 
@@ -63,19 +64,19 @@ class Gathered:
     @property
     def chunks(self) -> list[int]:
         """All chunks that come into question, each once."""
-        found = (self.near, self.worded, self.near_dated, self.worded_dated)
+        found = (self.near, self.worded, self.near_preferred, self.worded_preferred)
         by_arms = [chunk for ranked in found for chunk, _ in ranked]
         return list(dict.fromkeys((*by_arms, *self.around.chunks)))
 
     @property
     def cosines(self) -> dict[int, float]:
         """The cosines that are known."""
-        return dict(self.near_dated) | dict(self.around.cosines) | dict(self.near)
+        return dict(self.near_preferred) | dict(self.around.cosines) | dict(self.near)
 
     @property
     def bm25(self) -> dict[int, float]:
         """The BM25 that is known; a chunk that is not listed holds no word, or little of them."""
-        return dict(self.worded_dated) | dict(self.around.bm25) | dict(self.deep)
+        return dict(self.worded_preferred) | dict(self.around.bm25) | dict(self.deep)
 
 
 class Arms(Generic[S]):
@@ -94,7 +95,7 @@ class Arms(Generic[S]):
 
     def gather(self, note: str | None) -> Gathered:
         """Ask both arms; `note` is the path of the note in question."""
-        dated = self._query.dated
+        preferred = self._query.preferred
         near = self._near(self._vector_k, within=self._query.within)
         deep = self._worded(within=self._query.within)
         about = self._fitting(look_around(self._view, note, Inside(self._near_in, self._worded_in)))
@@ -103,8 +104,8 @@ class Arms(Generic[S]):
             near=near,
             worded=deep[: self._text_k],
             deep=deep,
-            near_dated=self._near(DATED_K, within=dated) if dated else [],
-            worded_dated=self._worded(within=dated)[:DATED_K] if dated else [],
+            near_preferred=self._near(PREFERRED_K, within=preferred) if preferred else [],
+            worded_preferred=self._worded(within=preferred)[:PREFERRED_K] if preferred else [],
             about=about,
             notices=tuple(dict.fromkeys(self._notices)),
         )

@@ -144,17 +144,21 @@ class Examiner(Generic[S]):
 def timed(
     evidence: Mapping[int, Evidence], passages: Mapping[int, Passage[S]], order: Order | None
 ) -> Mapping[int, Evidence]:
-    """Tell of each dated passage how far it is towards the end of time that is asked for, among all of them."""
+    """Tell of each of some dated passages how far it is towards the end of time that is asked for, among them."""
     if order not in ("latest", "earliest"):
         return evidence
-    days = sorted({passage.days[1] for passage in passages.values() if passage.days is not None})
+    days = sorted({day for chunk in evidence if (day := _last_day(passages[chunk])) is not None})
     if len(days) < 2:  # noqa: PLR2004 - one day is neither late nor early
         return evidence
     place = {day: at / (len(days) - 1) for at, day in enumerate(days)}
 
-    def towards(passage: Passage[S]) -> float:
-        if passage.days is None:
+    def towards(day: int | None) -> float:
+        if day is None:
             return 0.0
-        return place[passage.days[1]] if order == "latest" else 1.0 - place[passage.days[1]]
+        return place[day] if order == "latest" else 1.0 - place[day]
 
-    return {chunk: replace(known, timely=towards(passages[chunk])) for chunk, known in evidence.items()}
+    return {chunk: replace(known, timely=towards(_last_day(passages[chunk]))) for chunk, known in evidence.items()}
+
+
+def _last_day(passage: Passage[S]) -> int | None:
+    return passage.days[1] if passage.days else None

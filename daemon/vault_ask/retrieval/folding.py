@@ -1,7 +1,8 @@
 """Passages that say the same in the same words become one hit that names all of their notes.
 
-A copy under another path, a conflict copy, a template's text: none of them may take a place that another passage could
-have. A translation is no copy, and what is too short to be told from chance is left alone.
+A copy under another path or a conflict copy must not take a place that another passage could have. What is like
+another one but for a figure, a name or a tick is another one; so is the same list on another day. A translation is no
+copy, and what is too short to be told from chance is left alone.
 """
 
 from collections.abc import Sequence
@@ -11,55 +12,72 @@ from vault_ask.notes.copies import original_of
 from vault_ask.retrieval.candidates import Candidate
 from vault_ask.retrieval.hits import S
 
-LOOKED_AT = 20
-"""Candidates that are compared: more than there are places."""
-
 TELLING = 40
 """Characters from which the same text in two notes is no chance."""
 
-ALIKE, ENOUGH_WORDS = 0.9, 12
-"""Jaccard index of the words from which two texts of at least so many words are the same, but for an edit."""
+ALIKE = 0.9
+"""Jaccard index of the words from which the text of a conflict copy is that of its original, but for an edit."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
     path: str
     family: str
+    marks: int
     language: str
     text: str
     words: frozenset[str]
+    days: tuple[int, int] | None
 
 
-def fold_copies(ranked: Sequence[Candidate[S]]) -> list[Candidate[S]]:
-    """Keep of passages that are alike the best one, which then names the notes of the others (`also`)."""
+def fold_copies(ranked: Sequence[Candidate[S]], *, stays: str | None = None) -> list[Candidate[S]]:
+    """Keep of passages that are the same one, which then names the notes of the others (`also`).
+
+    That is the best one, but for a conflict copy, which stands behind its original. A passage of the note at the path
+    `stays` is kept whatever it is like.
+    """
     kept: list[tuple[_Text, Candidate[S]]] = []
-    for candidate in ranked[:LOOKED_AT]:
-        text = _text(candidate)
-        at = next((place for place, (other, _) in enumerate(kept) if _is_same(text, other)), None)
+    by_text: dict[str, list[int]] = {}
+    by_family: dict[str, list[int]] = {}
+    for candidate in ranked:
+        text: _Text = _text(candidate, stays)
+        alike = (*by_text.get(text.text, ()), *by_family.get(text.family, ()))
+        at = next((place for place in alike if _is_same(text, kept[place][0])), None)
         if at is None:
+            by_text.setdefault(text.text, []).append(len(kept))
+            by_family.setdefault(text.family, []).append(len(kept))
             kept.append((text, candidate))
+        elif text.marks < kept[at][0].marks:
+            kept[at] = (text, _naming(_in_place_of(candidate, kept[at][1]), kept[at][0].path))
         else:
             kept[at] = (kept[at][0], _naming(kept[at][1], text.path))
-    return [candidate for _, candidate in kept] + list(ranked[LOOKED_AT:])
+    return [candidate for _, candidate in kept]
 
 
-def _text(candidate: Candidate[S]) -> _Text:
+def _text(candidate: Candidate[S], stays: str | None) -> _Text:
     passage = candidate.passage
     words = passage.body.casefold().split()
-    family, _ = original_of(passage.path)
-    return _Text(passage.path, family, passage.language, " ".join(words), frozenset(words))
+    family, marks = original_of(passage.path)
+    marks = -1 if passage.path == stays else marks
+    return _Text(passage.path, family, marks, passage.language, " ".join(words), frozenset(words), passage.days)
 
 
 def _is_same(one: _Text, other: _Text) -> bool:
     if one.path == other.path or one.language != other.language or not one.text:
         return False
-    if one.text == other.text:
-        return len(one.text) >= TELLING or one.family == other.family
-    fewer, more = sorted((len(one.words), len(other.words)))
-    # Sizes this far apart cannot be alike, which spares comparing most pairs.
-    if fewer < ENOUGH_WORDS or fewer < ALIKE * more:
-        return False
-    return len(one.words & other.words) >= ALIKE * len(one.words | other.words)
+    if one.family == other.family:
+        return one.text == other.text or len(one.words & other.words) >= ALIKE * len(one.words | other.words)
+    return one.text == other.text and len(one.text) >= TELLING and one.days == other.days
+
+
+def _in_place_of(candidate: Candidate[S], other: Candidate[S]) -> Candidate[S]:
+    """Give a candidate the place of another one, with what it names; what that raises it by is a part of its own."""
+    raised = (
+        {**candidate.parts, "copy": other.score - candidate.score}
+        if other.score != candidate.score
+        else candidate.parts
+    )
+    return replace(candidate, parts=raised, also=other.also)
 
 
 def _naming(candidate: Candidate[S], path: str) -> Candidate[S]:

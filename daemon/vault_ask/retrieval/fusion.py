@@ -35,7 +35,7 @@ class Evidence:
     score with its sign turned, 0 where no word matches. Shares of the question's idf mass are `coverage`, held anywhere
     in it, and `phrase`, held in the order of the question. `dated` is 1
     for a passage of the days that the question names, `timely` how far it is towards the end of time that the question
-    asks for (`latest`), from 0 to 1.
+    asks for (`latest`), from 0 to 1, `task` is 1 where it holds a task in the state that is asked for.
     """
 
     z: float | None
@@ -44,6 +44,7 @@ class Evidence:
     phrase: float = 0.0
     dated: float = 0.0
     timely: float = 0.0
+    task: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ def features(evidence: Evidence, words: float) -> dict[str, float]:
         "phrase": words * evidence.phrase,
         "dated": evidence.dated,
         "timely": evidence.timely,
+        "task": evidence.task,
     }
 
 
@@ -100,8 +102,9 @@ MODEL = Model(
         "bm25": 0.58,
         "coverage": 0.54,
         "phrase": 0.38,
-        "dated": 0.6,
-        "timely": 0.3,
+        "dated": 1.0,
+        "timely": 1.0,
+        "task": 0.4,
     },
     hops=Hops(
         share=0.8,

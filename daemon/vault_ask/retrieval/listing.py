@@ -1,11 +1,13 @@
 """Answers to a question that says nothing beyond its filters and its time: whatever fits, spread over what there is."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from vault_ask.index.view import Passage, VaultView
 from vault_ask.retrieval.about import evenly
 from vault_ask.retrieval.candidates import Candidate, hit_of
+from vault_ask.retrieval.folding import fold_copies
 from vault_ask.retrieval.fusion import RRF_K, Evidence
 from vault_ask.retrieval.hits import Retrieved, S
 from vault_ask.retrieval.nearness import AT_HAND
@@ -15,16 +17,18 @@ from vault_ask.retrieval.widening import widen
 MOST = 400
 """Passages that are looked at; of a time with more, the last ones."""
 
+_NOTHING_KNOWN = Evidence(z=None, bm25=0.0, coverage=0.0)
+
 
 def listing(view: VaultView[S], query: Query, *, k: int) -> Retrieved[S]:
     """Give at most k passages that fit: of a time in its order, else the newest first."""
-    chunks = view.holding(query.dated or query.within, MOST)
+    chunks = view.holding(query.preferred or query.within, MOST)
     passages: Mapping[int, Passage[S]] = view.passages(chunks)
-    chosen = _chosen([passages[chunk] for chunk in chunks if chunk in passages], query, k)
-    known = Evidence(z=None, bm25=0.0, coverage=0.0)
+    looked_at = [_candidate(passages[chunk], 0.0) for chunk in chunks if chunk in passages]
+    folded = fold_copies(looked_at)
+    chosen = _chosen(folded, query, k)
     hits = [
-        hit_of(Candidate(passage, {"listed": 1.0 / (RRF_K + rank)}, known, 0.0, "text"), None)
-        for rank, passage in enumerate(chosen, start=1)
+        hit_of(replace(one, parts={"listed": 1.0 / (RRF_K + rank)}), None) for rank, one in enumerate(chosen, start=1)
     ]
     return Retrieved(
         hits=widen(view, hits),
@@ -35,22 +39,37 @@ def listing(view: VaultView[S], query: Query, *, k: int) -> Retrieved[S]:
         nearness=AT_HAND if hits else None,
         chunks=view.tallies().chunks,
         understood=query.understood,
+        notices=tuple(filter(None, (query.notice, _left_out(folded, chosen, most=len(chunks) == MOST)))),
         is_listing=True,
     )
 
 
-def _chosen(passages: Sequence[Passage[S]], query: Query, k: int) -> list[Passage[S]]:
+def _candidate(passage: Passage[S], score: float) -> Candidate[S]:
+    return Candidate(passage, {"listed": score}, _NOTHING_KNOWN, 0.0, "text")
+
+
+def _chosen(found: Sequence[Candidate[S]], query: Query, k: int) -> list[Candidate[S]]:
     """Choose the newest, or of a time passages from all over it: of each note one before any second one."""
-    if query.dated is None or query.when.order == "latest":
-        return list(passages[:k])
-    first = list({passage.note: passage for passage in reversed(passages)}.values())
-    first = sorted(first, key=_when)
+    if query.days is None and query.when.order != "earliest":
+        return list(found[:k])
+    if query.when.order == "latest":
+        return list(found[:k])
+    first = sorted({one.passage.note: one for one in reversed(found)}.values(), key=_when)
     if query.when.order == "earliest":
-        return first[:k]
-    seconds = [passage for passage in passages if passage not in first]
+        return [one for one in first if one.passage.days][:k]
+    taken = {one.chunk for one in first}
+    seconds = [one for one in found if one.chunk not in taken]
     spread = evenly(first, k) if len(first) > k else list(chain(first, seconds))[:k]
     return sorted(spread, key=_when)
 
 
-def _when(passage: Passage[S]) -> tuple[tuple[int, int], str, int]:
-    return passage.days or (0, 0), passage.path, passage.line_start
+def _when(one: Candidate[S]) -> tuple[tuple[int, int], str, int]:
+    return one.passage.days or (0, 0), one.passage.path, one.passage.line_start
+
+
+def _left_out(found: Sequence[Candidate[S]], chosen: Sequence[Candidate[S]], *, most: bool) -> str | None:
+    """Say how many notes fit, where not all of them are listed."""
+    notes, shown = ({one.passage.note for one in some} for some in (found, chosen))
+    if notes == shown:
+        return None
+    return f"{len(shown)} of {'more than ' if most else ''}{len(notes)} notes that fit are listed."

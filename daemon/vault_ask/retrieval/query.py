@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from vault_ask.index.view import VaultView
-from vault_ask.index.within import Filter, Within
+from vault_ask.index.within import Filter, Tasks, Within, having
 from vault_ask.notes.calendar import Weekday
+from vault_ask.notes.fold import storable
 from vault_ask.notes.language import LanguageDetector
 from vault_ask.retrieval.filters import Filtered, read_filters
 from vault_ask.retrieval.hits import S, Understanding
+from vault_ask.retrieval.todo import asked_state, asks_for_tasks_alone
 from vault_ask.retrieval.when import When, read_when
-from vault_ask.retrieval.words import Words, is_idle, is_wordless, read_words
+from vault_ask.retrieval.words import Words, helpers_of, is_idle, is_wordless, read_words
 from vault_ask.settings import TimeSettings
 
 
@@ -22,25 +24,33 @@ from vault_ask.settings import TimeSettings
 class Query:
     """What is searched for. `text` is the question without its filters.
 
-    Passages have to be `within`; those that are `dated` too are preferred, which is None where no time is named or no
-    note in sight is of it.
+    Passages have to be `within`. Of these some may be `preferred`: those of the time that it names, or with tasks in
+    the state that it asks for; None where it does neither, or no passage in sight is such. `days` and `tasks` are what
+    they are preferred for.
     """
 
     text: str
     language: str
     words: Words
     within: Within
-    dated: Within | None
+    preferred: Within | None
     when: When
+    days: tuple[int, int] | None
+    tasks: Tasks | None
+    is_whole: bool
+    """Whether all of it was typed, and is no selection from a note."""
     understood: Understanding | None
     notice: str | None = None
 
     @property
     def lists(self) -> bool:
-        """Whether it asks for whatever fits: it says nothing beyond its filters and its time."""
-        if self.dated is not None:
-            return is_wordless(self.when.rest) or is_idle(self.when.rest, self.language)
-        return bool(self.within) and is_wordless(self.text)
+        """Whether it asks for whatever fits: it says nothing beyond its filters, its time and its order."""
+        if not self.is_whole:
+            return False
+        if self.tasks is not None:
+            return asks_for_tasks_alone(self.when.rest, helpers_of(self.language))
+        narrows = self.preferred is not None or bool(self.within) or self.when.order in ("latest", "earliest")
+        return narrows and (is_wordless(self.when.rest) or is_idle(self.when.rest, self.language))
 
 
 class QueryReader:
@@ -52,27 +62,45 @@ class QueryReader:
         self._week_start = Weekday[time.week_start.upper()]
         self._clock = clock
 
-    def read(self, view: VaultView[S], question: str, filters: tuple[Filter, ...] | None = None) -> Query:
-        """Read a question against what a view holds; `filters` where they are out of it already."""
+    def read(
+        self,
+        view: VaultView[S],
+        question: str,
+        filters: tuple[Filter, ...] | None = None,
+        *,
+        typed: str | None = None,
+    ) -> Query:
+        """Read a question against what a view holds; `filters` where they are out of it already.
+
+        `typed` is that part of the question that somebody typed, where the rest are words of a note: they name no time.
+        """
+        # What no file and no index can hold is in no question either.
+        question = storable(question)
         filtered = read_filters(question) if filters is None else Filtered(question, filters)
         language = self._language(view, filtered.rest)
         now = self._clock().astimezone(self._time.tzinfo)
-        when = read_when(filtered.rest, language=language, now=now, week_start=self._week_start)
+        said = filtered.rest if typed is None else storable(typed)
+        when = read_when(said, language=language, now=now, week_start=self._week_start)
         within = Within(filtered.filters)
-        dated = Within(filtered.filters, days=when.days) if when.days else None
-        if dated is not None and not view.has_any(dated):
-            dated = None
+        state = asked_state(when.rest)
+        days, tasks = _there(view, filtered.filters, when.days, None if state is None else Tasks((state,)))
         # Words that name a day say nothing more once it is known which passages are of it.
-        words = read_words(when.rest if dated else filtered.rest, view, language)
+        rest = filtered.rest.replace(said, when.rest, 1) if days else filtered.rest
+        words = read_words(rest, view, language)
         return Query(
             text=filtered.rest,
             language=language,
             words=words,
             within=within,
-            dated=dated,
+            preferred=_narrowed(filtered.filters, days, tasks) if days or tasks else None,
             when=when,
-            understood=_understood(view, within, filtered.rest, [each.written for each in filtered.filters], when),
-            notice=_nothing_dated(when) if when.days and dated is None else None,
+            days=days,
+            tasks=tasks,
+            is_whole=typed is None,
+            understood=_understood(view, within, said, [each.written for each in filtered.filters], when),
+            notice=_nothing_dated(when)
+            if when.days and days is None and (not within or view.has_any(within))
+            else None,
         )
 
     def _language(self, view: VaultView[S], question: str) -> str:
@@ -82,6 +110,20 @@ class QueryReader:
         spoken = view.tallies().by_language
         most: str = max(spoken, key=lambda language: spoken[language], default="und")
         return most
+
+
+def _there(
+    view: VaultView[S], filters: tuple[Filter, ...], days: tuple[int, int] | None, tasks: Tasks | None
+) -> tuple[tuple[int, int] | None, Tasks | None]:
+    """Keep of what passages may be preferred for as much as some passage in sight has together."""
+    for one, other in ((days, tasks), (days, None), (None, tasks)):
+        if (one or other) and view.has_any(_narrowed(filters, one, other)):
+            return one, other
+    return None, None
+
+
+def _narrowed(filters: tuple[Filter, ...], days: tuple[int, int] | None, tasks: Tasks | None) -> Within:
+    return Within((*filters, having(tasks)) if tasks else filters, days=days)
 
 
 def _understood(view: VaultView[S], within: Within, text: str, filters: list[str], when: When) -> Understanding | None:

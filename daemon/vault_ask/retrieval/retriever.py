@@ -5,8 +5,10 @@ what there is to be found.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from typing import Generic
 
 from vault_ask.index.embedding import Embedder
 from vault_ask.index.view import VaultView
@@ -36,6 +38,21 @@ NOW: Callable[[], datetime] = partial(datetime.now, UTC)
 
 BEST = 3
 """How many of the best passages tell how close the vault comes to the question."""
+
+
+DEEPER = 10
+"""How many times more is looked at where copies of few passages took all of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _LookedAt(Generic[S]):
+    """What was gathered and found for a question, and all of it in order with copies folded."""
+
+    gathered: Gathered
+    examiner: Examiner[S]
+    found: list[Candidate[S]]
+    ranked: list[Candidate[S]]
+    has_copies: bool
 
 
 class Retriever:
@@ -72,31 +89,29 @@ class Retriever:
         arm: Arm = "hybrid",
         note: str | None = None,
         filters: tuple[Filter, ...] | None = None,
+        typed: str | None = None,
     ) -> Retrieved[S]:
         """Find the passages of a view that answer a question, best first.
 
         `note` is the path of the note the question is about: its passages come first and take up to half of the places,
         then those of its neighbours up to a quarter. An arm that cannot take part is told in `notices`, and the other
         one answers alone. `filters` narrow the vault before anything is ranked; None where they are in the question
-        still, which is then read for them.
+        still, which is then read for them. `typed` is what somebody typed of a question that goes on in a note's words.
         """
         k = k or self._settings.top_k
-        query = self.queries.read(view, question, filters)
+        query = self.queries.read(view, question, filters, typed=typed)
         if query.lists and (note is None or query.within):
             return listing(view, query, k=k)
-        gathered: Gathered = self._gathered(view, query, k, arm, note)
-        examiner = Examiner(
-            view, query.words, gathered.asked, bm25=gathered.bm25, cosines=gathered.cosines, days=query.when.days
-        )
-        scorer = Scorer(examiner, query, gathered, self._model, self._settings.fusion if arm == "hybrid" else arm)
-        found = scorer.found()
-        # What is around a note in question takes part already; from there no link leads further.
-        follows = arm == "hybrid" and gathered.about is None
-        expanded = self._expanded(view, query, examiner, scorer, found) if follows else found
-        ranked = fold_copies(sorted(expanded, key=lambda candidate: (-candidate.score, candidate.chunk)))
+        looked_at = self._look(view, query, k, arm, note)
+        if len(looked_at.ranked) < k and looked_at.has_copies:
+            # Copies of one passage were all that was nearest; what stands behind them is further away.
+            reach = max(k, self._settings.vector_k, self._settings.text_k) * DEEPER
+            looked_at = self._look(view, query, reach, arm, note)
+        gathered: Gathered = looked_at.gathered
+        found: list[Candidate[S]] = looked_at.found
         # A note that is named and not in sight: selected words of it may be in the question, and nobody can tell whose.
         reranks = arm == "hybrid" and (note is None or gathered.about is not None)
-        looked = self._look_again(view, query, ranked) if reranks else Reranked(ranked)
+        looked = self._look_again(view, query, looked_at.ranked) if reranks else Reranked(looked_at.ranked)
         places = self._places(looked.ranked, gathered.about, query, per_note=per_note, k=k)
         about = gathered.about.path if gathered.about else None
         return Retrieved(
@@ -106,13 +121,29 @@ class Retriever:
             closeness=1.0 if places.at_hand else max((c.above_mean for c in places.all[:BEST]), default=0.0),
             coverage=max((c.evidence.coverage for c in places.all[:BEST]), default=0.0),
             covered=max((c.evidence.coverage for c in found), default=0.0),
-            nearness=AT_HAND if places.at_hand else self._nearness(view, gathered, examiner, found),
+            nearness=AT_HAND if places.at_hand else self._nearness(view, gathered, looked_at.examiner, found),
             chunks=view.tallies().chunks,
             notices=tuple(notice for notice in (query.notice, *gathered.notices, looked.notice) if notice),
             is_broad=is_broad(looked.ranked, gathered.about),
             given_to=looked.given_to,
             understood=query.understood,
         )
+
+    def _look(self, view: VaultView[S], query: Query, k: int, arm: Arm, note: str | None) -> "_LookedAt[S]":
+        """Gather, score, follow links and fold copies."""
+        gathered: Gathered = self._gathered(view, query, k, arm, note)
+        examiner: Examiner[S] = Examiner(
+            view, query.words, gathered.asked, bm25=gathered.bm25, cosines=gathered.cosines, days=query.days
+        )
+        how = self._settings.fusion if arm == "hybrid" else arm
+        scorer: Scorer[S] = Scorer(view, examiner, query, gathered, model=self._model, how=how)
+        found: list[Candidate[S]] = scorer.found()
+        # What is around a note in question takes part already; from there no link leads further.
+        follows = arm == "hybrid" and gathered.about is None
+        expanded: Sequence[Candidate[S]] = self._expanded(view, query, examiner, scorer, found) if follows else found
+        ordered = sorted(expanded, key=lambda candidate: (-candidate.score, candidate.chunk))
+        ranked = fold_copies(ordered, stays=gathered.about.path if gathered.about else None)
+        return _LookedAt(gathered, examiner, found, ranked, has_copies=len(ranked) < len(expanded))
 
     def _gathered(self, view: VaultView[S], query: Query, k: int, arm: Arm, note: str | None) -> Gathered:
         vector_k, text_k = max(self._settings.vector_k, k), max(self._settings.text_k, k)
@@ -151,9 +182,14 @@ class Retriever:
     def _places(
         self, ranked: Sequence[Candidate[S]], about: About | None, query: Query, *, per_note: int | None, k: int
     ) -> Places[S]:
-        # How often is counted in notes, so that no note takes the place of another.
-        share = 1 if query.when.order == "often" and about is None else self._settings.per_note
-        expanded = round(self._graph.places * k / self._settings.top_k)
+        share = self._settings.per_note
+        if query.when.order == "often":
+            # What happened often may stand in one log.
+            share = k
+        elif query.within or query.tasks:
+            # What is looked for in few notes, or in lists of them, has more than usual in each.
+            share = max(share, k // 2)
+        expanded = int(self._graph.places * k / self._settings.top_k + 0.5)
         return share_out(ranked, about, per_note=per_note or share, k=k, expanded=expanded)
 
     def _nearness(

@@ -7,12 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Generic, Literal
 
+from vault_ask.index.view import VaultView
+from vault_ask.index.within import Within, having
 from vault_ask.retrieval.arms import Gathered
 from vault_ask.retrieval.candidates import Candidate
 from vault_ask.retrieval.examining import Examiner, timed
 from vault_ask.retrieval.fusion import Evidence, Model, Ranks, score_parts
 from vault_ask.retrieval.hits import Provenance, S
 from vault_ask.retrieval.query import Query
+
+ON_SUBJECT = 0.6
+"""Where the latest or first is asked for: the share of the best score from which a passage is on the subject."""
 
 PHRASED = 16
 """So many of the best passages are read for phrases, which takes a tenth of a millisecond each."""
@@ -23,17 +28,20 @@ How = Literal["blend", "rrf", "vector", "text"]
 class Scorer(Generic[S]):
     """Scores the candidates of one question."""
 
-    def __init__(self, examiner: Examiner[S], query: Query, gathered: Gathered, model: Model, how: How) -> None:
+    def __init__(
+        self, view: VaultView[S], examiner: Examiner[S], query: Query, gathered: Gathered, *, model: Model, how: How
+    ) -> None:
+        self._view: VaultView[S] = view
         self._examiner: Examiner[S] = examiner
         self._query: Query = query
         self._gathered: Gathered = gathered
         self._model: Model = model
         self._how: How = how
         self._near: list[int] = [chunk for chunk, _ in gathered.near]
-        self._by_meaning: set[int] = {chunk for chunk, _ in (*gathered.near, *gathered.near_dated)}
-        self._by_words: set[int] = {chunk for chunk, _ in (*gathered.worded, *gathered.worded_dated)}
+        self._by_meaning: set[int] = {chunk for chunk, _ in (*gathered.near, *gathered.near_preferred)}
+        self._by_words: set[int] = {chunk for chunk, _ in (*gathered.worded, *gathered.worded_preferred)}
         self._elsewhere: set[int] = {*gathered.around.chunks}
-        self._elsewhere.update(chunk for chunk, _ in (*gathered.near_dated, *gathered.worded_dated))
+        self._elsewhere.update(chunk for chunk, _ in (*gathered.near_preferred, *gathered.worded_preferred))
         self.trust = 1.0
 
     def found(self) -> list[Candidate[S]]:
@@ -41,11 +49,25 @@ class Scorer(Generic[S]):
         chunks = self._examiner.read(self._gathered.chunks)
         evidence = {chunk: self._examiner.evidence(chunk) for chunk in chunks}
         self.trust = self._examiner.trust_in_words(evidence, self._near)
-        return self._scored(self._phrased(timed(evidence, self._examiner.passages, self._query.when.order)))
+        return self._scored(self._phrased(self._timed(self._with_tasks(evidence))))
 
     def linked(self, chunks: Sequence[int]) -> list[Candidate[S]]:
         """Score chunks that only a link led to, as the others were; to be called after them."""
         return self._scored(self._phrased({chunk: self._examiner.evidence(chunk) for chunk in chunks}))
+
+    def _timed(self, evidence: Mapping[int, Evidence]) -> dict[int, Evidence]:
+        """Order in time what is on the subject; the newest note of all may be on another one."""
+        scores = {chunk: sum(self._model.parts(known, self.trust).values()) for chunk, known in evidence.items()}
+        best = max(scores.values(), default=0.0)
+        on_subject = {chunk: evidence[chunk] for chunk, score in scores.items() if score >= ON_SUBJECT * best}
+        return {**evidence, **timed(on_subject, self._examiner.passages, self._query.when.order)}
+
+    def _with_tasks(self, evidence: Mapping[int, Evidence]) -> Mapping[int, Evidence]:
+        """Tell which passages hold a task in the state that is asked for."""
+        if self._query.tasks is None:
+            return evidence
+        holding = set(self._view.fitting(list(evidence), Within((having(self._query.tasks),))))
+        return {chunk: replace(known, task=float(chunk in holding)) for chunk, known in evidence.items()}
 
     def _phrased(self, evidence: Mapping[int, Evidence]) -> dict[int, Evidence]:
         """Look for the question's phrases in the best passages; elsewhere they would change nothing."""

@@ -17,6 +17,8 @@ class Atom:
     is_weak: bool = False
     is_strict: bool = False
     is_capital: bool = False
+    is_owner: bool = False
+    """Whether it has a genitive's ending, as a person who has something."""
 
 
 class Atoms:

@@ -9,6 +9,7 @@ from dateutil.easter import easter
 from vault_ask.notes.calendar import (
     Days,
     Weekday,
+    common_year,
     day_of,
     is_within,
     iso_week_of,
@@ -21,6 +22,7 @@ from vault_ask.notes.calendar import (
 )
 
 UNITS = ("day", "week", "month", "quarter", "year")
+PIECES = ("first week", "last week", "first half", "second half", "early", "mid", "late")
 DAY_NAMES: Mapping[str, int] = {"ereyesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1, "overmorrow": 2}
 
 _FEWEST_FOR_THIRDS = 7
@@ -87,7 +89,9 @@ class Calendar:
         now = self.date
         months = {"month": 1, "quarter": 3, "year": 12}.get(unit)
         if months is None:
-            other = self._days_away(-count * (7 if unit == "week" else 1))
+            days = count * (7 if unit == "week" else 1)
+            # Of days that are over today is one.
+            other = self._days_away(1 - days if days > 0 else -days)
         else:
             year, month = year_and_month(now.year * 12 + now.month - 1 - months * count)
             whole = month_of(year, month)
@@ -99,6 +103,11 @@ class Calendar:
         first, last = week_around(day, self.week_start)
         return max(1, first), min(last, date.max.toordinal())
 
+    def weekend_of(self, day: int) -> Days:
+        """Give the weekend that is nearest to a day."""
+        found = self._occurrences(PARTS["weekend"], day)
+        return min(found, key=lambda days: (max(days[0] - day, day - days[1], 0), -days[0]))
+
     def meant(self, part: Part) -> Days | None:
         """Give the one that is meant where nothing else is said: the last that has begun, or of a plan the next."""
         if self.coming:
@@ -106,8 +115,10 @@ class Calendar:
         return max((days for days in self._occurrences(part) if days[0] <= self.today), default=None)
 
     def turned(self, part: Part, turn: str) -> Days | None:
-        """Give the last one that is over, the next one that has not begun, or the one of this week or year."""
+        """Give the last that is over, the one before, the next that has not begun, or that of this week or year."""
         found = self._occurrences(part)
+        if turn == "before last":
+            return next(iter(sorted((days for days in found if days[1] < self.today), reverse=True)[1:]), None)
         if turn == "last":
             return max((days for days in found if days[1] < self.today), default=None)
         if turn == "next":
@@ -122,8 +133,11 @@ class Calendar:
 
     def inside(self, part: Part, whole: Days) -> Days | None:
         """Give the first one inside a span: the Tuesday of a week, the April of a year."""
-        found = (days for days in self._occurrences(part, whole[0]) if is_within(days, whole))
-        return min(found, default=None)
+        found = self._occurrences(part, whole[0])
+        if part.kind == "weekend":
+            # Where the week begins on a Sunday, its weekend reaches into the next.
+            return min((days for days in found if whole[0] <= days[0] <= whole[1]), default=None)
+        return min((days for days in found if is_within(days, whole)), default=None)
 
     def of_year(self, part: Part, year: int) -> Days | None:  # noqa: PLR0911 - a table, a kind a line
         """Give the one of a year. A winter is of the year that it ends in."""
@@ -177,10 +191,33 @@ class Calendar:
         return (first, first + 6) if 1 <= first <= date.max.toordinal() - 6 else None
 
 
-def third(days: Days, which: str) -> Days:
-    """Give the early, middle or late third of a span; a span of few days whole."""
+def piece(days: Days, which: str) -> Days:
+    """Give the half, the week at an end, or the early, middle or late third of a span; a third of few days whole."""
     first, last = days
     length = last - first + 1
+    match which:
+        case "first week":
+            return first, min(first + 6, last)
+        case "last week":
+            return max(first, last - 6), last
+        case "first half":
+            return first, _middle(days)
+        case "second half":
+            return min(_middle(days) + 1, last), last
+        case _:
+            return _third(days, which, length)
+
+
+def _middle(days: Days) -> int:
+    """Give the last day of the first half: of a year the end of June."""
+    first, last = days
+    year = common_year(days)
+    half = months_of(year, 1, 6) if year and days == year_of(year) else None
+    return half[1] if half else first + max(last - first + 1, 2) // 2 - 1
+
+
+def _third(days: Days, which: str, length: int) -> Days:
+    first, last = days
     if length < _FEWEST_FOR_THIRDS:
         return days
     one = length // 3

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 
 from vault_ask.notes.calendar import Days
 from vault_ask.retrieval.time_atoms import Atom, Atoms
-from vault_ask.retrieval.time_calendar import Calendar, Part
+from vault_ask.retrieval.time_calendar import PIECES, Calendar, Part
 
-_BEFORE_YEARS = (
-    *("on", "from", "to", "between", "and", "since", "until", "before", "after", "early", "mid", "late", "dash"),
-)
+_BEFORE_YEARS = (*("on", "from", "to", "between", "and", "since", "until", "before", "after", "dash", *PIECES),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +29,7 @@ class Dates(Atoms):
         super().__init__(atoms)
         self._calendar = calendar
         self._bare = bare
+        self._is_general = any("general" in atom.roles for atom in atoms)
 
     def _whole(self, at: int) -> Term | None:
         """Read what is whole in one phrase: 2026-03-08, yesterday, i somras."""
@@ -43,13 +42,17 @@ class Dates(Atoms):
         return None
 
     def _week_of(self, at: int) -> Term | None:
-        """Read "the week of March 2" and "the week of 2026-03-02"."""
+        """Read "the week of March 2" and "the weekend of 2026-03-02"."""
+        is_weekend = self._is_kind(at, "weekend")
         day_at = self._skip(at + 1, "little")
-        if self._unit(at) != "week" or day_at in {at + 1, len(self._atoms)}:
+        if not (is_weekend or (self._unit(at) == "week" and day_at > at + 1)) or day_at >= len(self._atoms):
             return None
         term = self._whole(day_at) or self._dated(day_at)
         days = self._resolved(term) if term else None
-        return Term(at, term.end, self._calendar.week_of(days[0])) if term and days and days[0] == days[1] else None
+        if term is None or days is None or days[0] != days[1]:
+            return None
+        around = self._calendar.weekend_of if is_weekend else self._calendar.week_of
+        return Term(at, term.end, around(days[0]))
 
     def _dated(self, at: int) -> Term | None:
         """Read "6 August 2026", "August 6th", "le 6 août", after the name of the day if it is there."""
@@ -104,7 +107,9 @@ class Dates(Atoms):
         if year and (days := self._calendar.of_year(part, year)):
             return Term(at, year_end, days)
         # Short for a month it is only beside a number.
-        if "short" in atom.roles and "part" not in atom.roles:
+        is_short = "short" in atom.roles and "part" not in atom.roles
+        # May's kitchen is a person's; what happens in winter happens in each.
+        if is_short or (atom.is_weak and atom.is_owner) or (part.kind == "season" and self._is_general):
             return None
         return Term(at, end, part=part, is_sure=not atom.is_weak and part.kind in {"quarter", "date", *self._bare})
 

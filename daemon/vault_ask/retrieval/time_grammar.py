@@ -1,7 +1,7 @@
 """How times go together in a question: between two of them, since one, early in one, or one alone."""
 
 from vault_ask.notes.calendar import Days
-from vault_ask.retrieval.time_calendar import third
+from vault_ask.retrieval.time_calendar import PIECES, piece
 from vault_ask.retrieval.time_dates import Term
 from vault_ask.retrieval.time_terms import Terms
 
@@ -73,24 +73,24 @@ class Grammar(Terms):
     def _opened_behind(self, term: Term, at: int) -> tuple[int, int, Days] | None:
         """Read what says "since" or "early" behind the time, as Finnish and Turkish do."""
         place = self._skip(term.end, "little")
-        for side in ("since", "until", "early", "mid", "late"):
+        for side in ("since", "until", *PIECES):
             if self._is(place, f"{side} behind"):
                 whole = self._resolved(term)
-                days = self._to_one_side(term, side) if side in {"since", "until"} else whole and third(whole, side)
+                days = self._to_one_side(term, side) if side in {"since", "until"} else whole and piece(whole, side)
                 return (at, place + 1, days) if days else None
         return None
 
     def _third(self, at: int) -> tuple[int, int, Days] | None:
-        """Read "early in May", "Anfang Mai", "the end of last year"."""
+        """Read "early in May", "Anfang Mai", "the first half of last year"."""
         start = self._skip(at + 1, "little") if self._is(at, "on") else at
-        which = next((which for which in ("early", "mid", "late") if self._is(start, which)), None)
+        which = next((which for which in PIECES if self._is(start, which)), None)
         behind = start + 2 if self._is(start + 1, "dash") else start + 1
         term = (self._operand(behind) or self._present(behind)) if which else None
         # "late Tuesday" is an hour.
         if which is None or term is None or (term.part and term.part.kind in {"weekday", "date"}):
             return None
         whole = self._resolved(term)
-        return (at, term.end, third(whole, which)) if whole else None
+        return (at, term.end, piece(whole, which)) if whole else None
 
     def _present(self, at: int) -> Term | None:
         """Read "the year" in "the beginning of the year": this one."""
@@ -109,9 +109,14 @@ class Grammar(Terms):
             case "after":
                 return (days[1] + 1, today) if days[1] < today else None
             case "until":
-                return (1, days[1])
+                return (self._earliest, days[1]) if days[1] >= self._earliest else None
             case _:
-                return (1, days[0] - 1) if days[0] > 1 else None
+                return (self._earliest, days[0] - 1) if days[0] > self._earliest else None
+
+    @property
+    def _earliest(self) -> int:
+        """Where what is before something begins: today, where the question looks ahead."""
+        return self._calendar.today if self._calendar.coming else 1
 
     def _hull(self, first: Term, last: Term) -> Days | None:
         end = self._resolved(last)

@@ -1,7 +1,7 @@
 """One question read in one language: its phrases and numbers as atoms, the time and the order that they name."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import regex
@@ -29,6 +29,7 @@ _APOSTROPHE = "'’"
 _MORE = regex.compile(r"[\p{Latin}%]")
 _CAPITALISED = regex.compile(r" (\p{Lu}\p{L}+)")
 _QUARTER = regex.compile(r"(?<!\w)(?<!\d )Q([1-4])(?!\w)")
+_WEEK = regex.compile(r"(?<!\w)W(\d{1,2})(?!\w)")
 _ORDINAL = regex.compile(r"(?<!\w)(\d{1,2})(?:st|nd|rd|th|er|º|ª|:e|-?го|\.)(?!\w)", regex.IGNORECASE)
 _EAST_ASIAN = regex.compile(r"(?<!\d)(\d{1,2})\s?[月월](?:\s?(\d{1,2})\s?[日号號일])?(?:份)?")
 _DOTTED = regex.compile(r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.(?!\s?\d)")
@@ -56,18 +57,29 @@ class Reading:
     @property
     def order(self) -> Order | None:
         """Which of the notes are wanted."""
-        wanted = (atom for atom in self._atoms if self._shows(atom.start, atom.end))
-        return next((order for atom in wanted for order in ORDERS if order in atom.roles), None)
+        start, end, _ = self.named or (0, 0, None)
+        # In "the latest week" it is the week's.
+        free = [atom for atom in self._atoms if not (start <= atom.start and atom.end <= end)]
+        wanted = (atom for atom in free if self._shows(atom.start, atom.end))
+        order = next((order for atom in wanted for order in ORDERS if order in atom.roles), None)
+        return order or ("latest" if free and self._closes(free) else None)
 
+    def _closes(self, atoms: Sequence[Atom]) -> bool:
+        """Say whether a question ends in what makes it one for the latest: "who did I meet last?"."""
+        said = [atom for atom in self._atoms if "sign" not in atom.roles]
+        is_other = any("other" in atom.roles for atom in said)
+        return len(said) > 1 and said[-1] in atoms and "closing" in said[-1].roles and not is_other
+
+    @cached_property
     def named(self) -> Named | None:
         """Give the time that is named, as (start, end, days) in characters; of several the shortest, else the first."""
-        coming = any("future" in atom.roles for atom in self._atoms)
+        coming = any("future" in atom.roles for atom in self._atoms) or self._lexicon.looks_ahead(self._tokens)
         calendar = Calendar(self._calendar.today, self._calendar.week_start, coming=coming)
         if not any(_CORES & atom.roles.keys() for atom in self._atoms):
             return None
         found = [self._placed(*named) for named in Grammar(self._atoms, calendar, self._lexicon.bare).read()]
         found = [named for named in found if self._shows(named[0], named[1])]
-        return min(found, key=lambda named: named[2][1] - named[2][0], default=None) or self._lone_year()
+        return min(found, key=lambda named: named[2][1] - named[2][0], default=None) or self._lone()
 
     def _placed(self, first: int, end: int, days: Days) -> Named:
         # An article before it is of no use without it.
@@ -80,12 +92,15 @@ class Reading:
     def _is_article(self, atom: Atom) -> bool:
         return "little" in atom.roles and (atom.start == 0 or self._text[atom.start - 1] not in _APOSTROPHE)
 
-    def _lone_year(self) -> Named | None:
-        """A year that is all there is to the question."""
+    def _lone(self) -> Named | None:
+        """A year, day or week in numbers that is all there is to the question."""
         said = [atom for atom in self._atoms if "sign" not in atom.roles]
-        if len(said) != 1 or "near year" not in said[0].roles:
-            return None
-        days = self._calendar.of_year(Part("year"), said[0].roles["near year"])
+        roles: Mapping[str, Any] = said[0].roles if len(said) == 1 else {}
+        part = roles.get("part")
+        if "near year" in roles:
+            days = self._calendar.of_year(Part("year"), roles["near year"])
+        else:
+            days = self._calendar.meant(part) if part and part.kind in {"date", "week"} else None
         return (said[0].start, said[0].end, days) if days else None
 
     def _shows(self, start: int, end: int) -> bool:
@@ -125,6 +140,7 @@ class Reading:
             is_weak=phrase in self._lexicon.weak,
             is_strict=phrase in self._lexicon.strict,
             is_capital=self._text[tokens[0].start].isupper(),
+            is_owner=_GENITIVE.match(self._text, tokens[-1].end) is not None,
         )
 
     def _roles_of_number(self, token: Token) -> dict[str, Any]:
@@ -166,7 +182,11 @@ class Reading:
             part = Part("date", int(match[1]), int(match[2])) if match[2] else Part("month", int(match[1]))
             if self._calendar.meant(part):
                 yield match, {"part": part}
-        for match in _DOTTED.finditer(text) if self._lexicon.is_dotted else ():
+        for match in _WEEK.finditer(text):
+            if self._calendar.meant(part := Part("week", int(match[1]))):
+                yield match, {"part": part, "weak": True}
+        is_dotted = self._lexicon.is_dotted or _DOTTED.fullmatch(text.strip())
+        for match in _DOTTED.finditer(text) if is_dotted else ():
             part = Part("date", int(match[2]), int(match[1]))
             if self._calendar.meant(part):
                 yield match, {"part": part, "weak": True}
@@ -199,5 +219,5 @@ def _roles_of_sign(text: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=256)
 def _in_english(phrase: str, calendar: Calendar) -> Days | None:
-    named = Reading(phrase, tokens_of(phrase), lexicon_of("en"), calendar).named()
+    named = Reading(phrase, tokens_of(phrase), lexicon_of("en"), calendar).named
     return named[2] if named else None

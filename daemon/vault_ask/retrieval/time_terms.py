@@ -10,9 +10,9 @@ from typing import Any
 from vault_ask.notes.calendar import Days
 from vault_ask.retrieval.time_dates import Dates, Term
 
-TURNS = ("last", "this", "next")
+TURNS = ("before last", "last", "this", "next")
 FARTHEST_COUNT = 999
-_BEFORE_TIMES = ("on", "on days", "from")
+_BEFORE_TIMES = ("on", "on days", "on days ahead", "from")
 _COUNTS = (
     ("number", "unit", "ago"),
     ("ago", "number", "unit"),
@@ -34,6 +34,8 @@ class Terms(Dates):
         # Of "working on in April" the first belongs to the verb.
         if not self._is_any(at, _BEFORE_TIMES) or (self._is(at, "on days") and self._is(at + 1, "on")):
             return None
+        if self._is_of_plans(at) and not self._calendar.coming:
+            return None
         start = self._skip(at, *_BEFORE_TIMES, "little")
         term = self._term(start) or self._year(start) or self._numbered_week(start) or self._day_alone(start)
         if term is None or not (term.is_sure or self._makes_sure(at, term)):
@@ -43,7 +45,11 @@ class Terms(Dates):
     def _makes_sure(self, at: int, term: Term) -> bool:
         """Say whether a preposition makes a time of a name: "from April" may be her letter, "on march" a march."""
         is_of_days = term.part is None or term.part.kind in {"weekday", "date", "weekend", "feast"}
-        return self._is(at, "on") or (self._is(at, "on days") and is_of_days)
+        return self._is(at, "on") or (self._is_any(at, ("on days", "on days ahead")) and is_of_days)
+
+    def _is_of_plans(self, at: int) -> bool:
+        """Say whether a preposition goes before a time only where the question looks ahead: "plans for Friday"."""
+        return self._is(at, "on days ahead") and not self._is_any(at, ("on", "on days", "from"))
 
     def _operand(self, at: int) -> Term | None:
         """Read a time where one is expected, with or without a preposition or an article of its own."""
@@ -145,4 +151,4 @@ class Terms(Dates):
             return None
         if turn == "past":
             return self._calendar.stretch(unit, 1)
-        return self._calendar.unit(unit, TURNS.index(turn) - 1)
+        return self._calendar.unit(unit, TURNS.index(turn) - TURNS.index("this"))

@@ -6,14 +6,20 @@ A table is a TOML file with these keys, each a list of words or phrases; `(a|b)`
 - day, week, month, year, quarter: what is counted
 - weekend, spring ... winter, christmas, easter, newyear: what comes round
 - months, weekdays, quarters: lists of 12, 7 and 4, other forms behind `|`; numbers: 1, 2, 3 ... the same way
-- last, this, next: before or behind what they turn; past: the same, up to today ("the past week")
+- last, this, next: before or behind what they turn; past: the same, up to today ("the past week");
+  before last: the one before ("vorletzte Woche")
 - ago: before or behind a count; ones: what stands beside it for one of them without a number ("неделю назад")
-- early, mid, late: a third of what follows; between ... and, from ... to, since, until, before, after
-- on: what makes a bare name a time ("in April"); "on days": the same for days alone ("on Tuesday")
+- early, mid, late: a third of what follows; first week, last week, first half, second half: what they say of it
+- between ... and, from ... to, since, until, before, after
+- on: what makes a bare name a time ("in April"); "on days": the same for days alone ("on Tuesday");
+  "on days ahead": only where the question looks ahead ("plans for Tuesday")
 - little: what may stand in between and tells nothing
 - bare: kinds of names that are times without any of these, but for the `weak` ones; `strict` ones want even more
-- every: what makes a name a habit; future: what makes it the coming one
-- latest, earliest, often: orders; other: what looks like one of the above and is not
+- every: what makes a name a habit; general: what makes a season one; future: what makes a name the coming one;
+  ahead: the same, wherever the phrase stands and whatever else its words are
+- latest, earliest, often: orders; closing: what is latest at the end of a question
+- happened: what tells only that something was, beside the language's stop words but `content`
+- other: what looks like one of the above and is not
 - order: how 8/3/2026 is read, `day-first` or `month-first`; dotted: whether 8.3. is a day
 - behind: keys whose words stand behind what they are about ("since" in Finnish)
 - phrases: other phrases and what they are in English
@@ -32,11 +38,12 @@ import regex
 from vault_ask.notes.date_names import names_of
 from vault_ask.notes.fold import fold
 from vault_ask.notes.written_dates import DayOrder
-from vault_ask.retrieval.time_calendar import DAY_NAMES, PARTS, UNITS, Part
+from vault_ask.retrieval.time_calendar import DAY_NAMES, PARTS, PIECES, UNITS, Part
 
 FLAGS = (
-    *("last", "past", "this", "next", "ago", "early", "mid", "late", "between", "and", "from", "to", "since", "until"),
+    *("last", "past", "this", "next", "ago", *PIECES, "between", "and", "from", "to", "since", "until"),
     *("before", "after", "on", "on days", "every", "little", "future", "latest", "earliest", "often", "ones"),
+    *("closing", "general", "before last", "on days ahead"),
 )
 NON_LATIN = regex.compile(r"[^\p{Latin}\P{L}]")
 
@@ -49,7 +56,7 @@ _HAMZA = str.maketrans({"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "�
 _VOWEL_SIGNS = regex.compile(r"[\u064b-\u0652]")
 _ACCENTS = regex.compile(r"\p{M}+")
 
-_TELLING = frozenset({"relative", "part", "unit", "phrase", "latest", "earliest", "often"})
+_TELLING = frozenset({"relative", "part", "unit", "phrase", "latest", "earliest", "often", "closing"})
 
 Roles = Mapping[str, Any]
 Phrase = tuple[str, ...]
@@ -78,6 +85,14 @@ class Lexicon:
     strict: frozenset[Phrase] = frozenset()
     is_dotted: bool = False
     order: DayOrder | None = None
+    ahead: frozenset[Phrase] = frozenset()
+    happened: frozenset[Phrase] = frozenset()
+    content: frozenset[Phrase] = frozenset()
+
+    def looks_ahead(self, tokens: Sequence[Token]) -> bool:
+        """Say whether a phrase among some tokens is one of plans."""
+        text = f" {' '.join(token.text for token in tokens if token.text.isalnum())} "
+        return any(f" {' '.join(phrase)} " in text for phrase in self.ahead)
 
     def match(self, tokens: Sequence[Token], at: int) -> tuple[int, Roles] | None:
         """Find the longest phrase that begins at a token: how many tokens it has, and its roles."""
@@ -104,10 +119,15 @@ def plain(word: str) -> str:
 @cache
 def lexicon_of(language: str) -> Lexicon:
     """Give the words of a language; of one that nobody has a table for, none."""
-    file = files("vault_ask.retrieval").joinpath("data", "when", f"{_SAME.get(language, language)}.toml")
+    file = files("vault_ask.retrieval").joinpath("data", "when", f"{table_of(language)}.toml")
     if not file.is_file():
         return _Builder(language, {}).from_dateparser()
     return _Builder(language, tomllib.loads(file.read_text(encoding="utf-8"))).built()
+
+
+def table_of(language: str) -> str:
+    """Give the language whose table a language has: Norwegian has one for both of its forms."""
+    return _SAME.get(language, language)
 
 
 @cache
@@ -186,7 +206,7 @@ class _Builder:
 
     def _finished(self) -> Lexicon:
         for phrase in [phrase for phrase in self.roles if phrase]:
-            bare = _without_accents(phrase)
+            bare = without_accents(phrase)
             # Typed without accents, as on a foreign keyboard, where that is no other word.
             if bare != phrase and sum(map(len, bare)) >= _SHORTEST_BARE and not NON_LATIN.search("".join(bare)):
                 self.roles.setdefault(bare, self.roles[phrase])
@@ -205,6 +225,9 @@ class _Builder:
             strict=self._listed("strict"),
             is_dotted=bool(self.table.get("dotted", False)),
             order=self.table.get("order"),
+            ahead=self._listed("ahead"),
+            happened=self._listed("happened"),
+            content=self._listed("content"),
         )
 
     def _listed(self, key: str) -> frozenset[Phrase]:
@@ -244,5 +267,6 @@ def _most_telling(phrase: Phrase) -> str:
     return max(reversed(phrase), key=len)
 
 
-def _without_accents(phrase: Phrase) -> Phrase:
+def without_accents(phrase: Phrase) -> Phrase:
+    """Write a phrase as on a foreign keyboard."""
     return tuple(_ACCENTS.sub("", normalize("NFD", word)) for word in phrase)

@@ -9,15 +9,27 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
 from vault_ask.notes.calendar import Days, Weekday
 from vault_ask.retrieval.time_calendar import Calendar
 from vault_ask.retrieval.time_reading import ORDERS, Named, Order, Reading
-from vault_ask.retrieval.time_words import Token, languages_by_word, lexicon_of, tokens_of
+from vault_ask.retrieval.time_words import (
+    Phrase,
+    Token,
+    languages_by_word,
+    lexicon_of,
+    table_of,
+    tokens_of,
+    without_accents,
+)
+from vault_ask.retrieval.words import helpers_of
 
 LONGEST = 2_000
 """Characters of a question that are looked at; beyond it is a text."""
 
+_LONGEST_PHRASE = 6
+"""Tokens of a phrase that says only that something was."""
 _GUESSES = 3
 """Languages that a question is read in besides its own and English."""
 
@@ -53,9 +65,37 @@ def read_when(question: str, *, language: str, now: datetime, week_start: Weekda
     return When(days, question[start:end], order, _without(question, start, end))
 
 
+def asks_what_happened(rest: str, language: str) -> bool:
+    """Say whether what is left of a question without its time says only that something was: "what did I do".
+
+    `language` is the question's ISO 639 code; English is understood all the same. True where no word is left.
+    """
+    words = [token.text for token in tokens_of(rest[:LONGEST]) if token.text.isalnum()]
+    return any(_says_only(words, _idle_phrases(name)) for name in dict.fromkeys((table_of(language), "en")))
+
+
 def load_words() -> None:
     """Load the tables of all languages, which the first question would wait for: a tenth of a second."""
     languages_by_word()
+
+
+def _says_only(words: Sequence[str], phrases: AbstractSet[Phrase]) -> bool:
+    """Say whether words are nothing but phrases one behind the other; where scripts write no spaces, in any parting."""
+    reached = {0}
+    for at in range(len(words)):
+        if at in reached:
+            ends = range(at + 1, min(at + _LONGEST_PHRASE, len(words)) + 1)
+            reached.update(end for end in ends if tuple(words[at:end]) in phrases)
+    return len(words) in reached
+
+
+@cache
+def _idle_phrases(language: str) -> frozenset[Phrase]:
+    """List the phrases of a language that tell nothing but that something was, with and without accents."""
+    helpers = {tuple(token.text for token in tokens_of(word)) for word in helpers_of(language)}
+    lexicon = lexicon_of(language)
+    phrases = (helpers - lexicon.content) | lexicon.happened
+    return frozenset(phrases | set(map(without_accents, phrases)))
 
 
 def _in_first_language(
@@ -72,7 +112,7 @@ def _in_first_language(
         others = () if name in own else tuple(map(lexicon_of, own))
         reading = Reading(text, tokens, lexicon_of(name), calendar, others)
         order = order or reading.order
-        if named := reading.named():
+        if named := reading.named:
             return named, order
     return None, order
 
@@ -94,4 +134,4 @@ def _without(question: str, start: int, end: int) -> str:
     return f"{before}{after}" if before else after.lstrip()
 
 
-__all__ = ["ORDERS", "Order", "Weekday", "When", "load_words", "read_when"]
+__all__ = ["ORDERS", "Order", "Weekday", "When", "asks_what_happened", "load_words", "read_when"]

@@ -38,6 +38,19 @@ stands in few chunks of a vault in eight languages, and tells none of the Englis
 FOREIGN_TRUST = 0.5
 """What a word counts in a text of another language, where it may be another word (`gift`, `war`); names count whole."""
 
+_SUBJECTS = frozenset(
+    """accordance amount announce area areas arise bill billion biol bottom buy call caption case cases cause causes
+    clear click computer copy cry date dear effect empty end ends example face faces fact facts fill fire fix
+    front gmt group groups hell help higher home homepage html http ill importance index information interest
+    interests invention join keys kind knowledge line line long member members microsoft mil mill million mine
+    move mug name net netscape novel null number numbers opening order orders org page pages part parting parts
+    pmid point points potentially present presents problem problems proud ran reader research result results ring
+    room rooms run saw search second section seconds serious shed shell side sides sincere site small state states
+    stop sub system test text thick thin third tip top trillion turn value vol volume way web webpage website wed
+    wells wish wonder work works world year years young""".split()  # noqa: SIM905 # as a text it can be read
+)
+"""Words of the English list of helpers that are what a question is about."""
+
 _SAYING = regex.compile(r"[\p{L}\p{N}\p{So}]")
 
 MAX_WORDS = 64
@@ -98,7 +111,7 @@ def is_wordless(question: str) -> bool:
 
 def is_idle(question: str, language: str) -> bool:
     """Say whether a question holds nothing but words that help others to mean something (`what did I do`)."""
-    return _helpers(language).issuperset(query_words(question, (language,)))
+    return helpers_of(language).issuperset(query_words(question, (language,)))
 
 
 def read_words(question: str, view: VaultView[OpenScope] | VaultView[PrivateScope], language: str) -> Words:
@@ -108,13 +121,14 @@ def read_words(question: str, view: VaultView[OpenScope] | VaultView[PrivateScop
     named = names(question)
     # German writes every noun as names are written.
     whole = frozenset[str]() if language == "de" else named
-    found, frequency = _looked_up(view, question, languages, whole, _limit(tallies))
+    together = humps(question, languages)
+    found, frequency = _looked_up(view, question, languages, whole=whole, together=together, limit=_limit(tallies))
     beginnings = {
         word: (*inflections(word, language), *(() if word in whole else compound_ends(word, languages)))
         for word, count in frequency.items()
         if not count
     }
-    joined = (humps(question, languages).get(word, {}) for word in named)
+    joined = (together.get(word, {}) for word in named)
     named = named.union(*(parts for parts in joined if parts.keys() <= found.keys()))
     return Words(found, _weights(frequency, tallies, language), named, language, beginnings)
 
@@ -128,15 +142,17 @@ def _looked_up(
     view: VaultView[OpenScope] | VaultView[PrivateScope],
     question: str,
     languages: tuple[str, ...],
+    *,
     whole: frozenset[str],
+    together: Mapping[str, Mapping[str, tuple[str, ...]]],
     limit: int,
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
     """Give the terms of each word of a question, counted; unknown compounds go in parts, but for `whole` words."""
     found, frequency = _counted(view, query_words(question, languages), languages, enough=limit + 1)
     unknown = [word for word, count in frequency.items() if not count]
-    together = {word: parts for word, parts in humps(question, languages).items() if word in unknown}
+    apart = {word: dict(together[word]) for word in unknown if word in together}
     compounds = parts_of([word for word in unknown if word not in whole], view, languages)
-    if parts := compounds | together:
+    if parts := compounds | apart:
         divided = {each: listed for word in found for each, listed in parts.get(word, {word: found[word]}).items()}
         found, frequency = _counted(view, divided, languages, enough=limit + 1)
     if all(not count or count > limit for count in frequency.values()):
@@ -147,8 +163,8 @@ def _looked_up(
 
 def _weights(frequency: Mapping[str, int], tallies: Tallies, language: str) -> dict[str, float]:
     own = tallies.by_language.get(language, 0)
-    helpers = _helpers(language).intersection(frequency)
-    kept = _without_common_helpers(_kept(frequency, _limit(tallies)), frequency, helpers, own)
+    helpers = helpers_of(language).intersection(frequency)
+    kept = _without_commonhelpers_of(_kept(frequency, _limit(tallies)), frequency, helpers, own)
     youth = _youth(tallies.chunks)
     return {
         word: _idf(max(count, youth), tallies.chunks) * _say(count, _youth(own), is_helper=word in helpers)
@@ -199,7 +215,7 @@ def _kept(frequency: Mapping[str, int], limit: int) -> set[str]:
     return {*telling[:MAX_WORDS], *unknown[:MAX_WORDS]}
 
 
-def _without_common_helpers(
+def _without_commonhelpers_of(
     kept: set[str], frequency: Mapping[str, int], helpers: frozenset[str], own: int
 ) -> set[str]:
     """Leave out the helpers that are common in their own language, of which the vault has `own` chunks.
@@ -233,8 +249,9 @@ def _idf(count: float, chunks: int) -> float:
 
 
 @lru_cache(maxsize=64)
-def _helpers(language: str) -> frozenset[str]:
+def helpers_of(language: str) -> frozenset[str]:
     """List the words of a language that help others to mean something (`what`, `is`, `my`); generously."""
     import stopwordsiso  # noqa: PLC0415 - reads half a megabyte, which a command that asks nothing should not
 
-    return frozenset(stopwordsiso.stopwords(language)) if stopwordsiso.has_lang(language) else frozenset()
+    listed = frozenset(stopwordsiso.stopwords(language)) if stopwordsiso.has_lang(language) else frozenset[str]()
+    return listed - _SUBJECTS if language == "en" else listed

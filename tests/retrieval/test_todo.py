@@ -5,9 +5,10 @@ import pytest
 from answering.passages import ScriptedRetrieve, ask, hit, vault_of
 from fakes import ScriptedGenerator
 from vault_ask.answering.prompts import messages
-from vault_ask.answering.todo import asked_state
 from vault_ask.index.within import Tasks
 from vault_ask.notes.tasks import TaskState
+from vault_ask.retrieval.todo import asked_state, asks_for_tasks_alone
+from vault_ask.retrieval.words import helpers_of
 
 OPEN, DONE = TaskState.OPEN, TaskState.DONE
 ASKED = {
@@ -27,6 +28,13 @@ ASKED = {
     "Vad är klart?": DONE,
     "已完成的任务": DONE,
     "完了したもの": DONE,
+    "what do I still have to do?": OPEN,
+    "what is still to be done in Lund?": OPEN,
+    "what remains to be done?": OPEN,
+    "was ist noch zu tun?": OPEN,
+    "open todos": OPEN,
+    "is the door still open?": None,
+    "the shop is open on Sunday?": None,
     "What colour is the kitchen?": None,
     "What is open and what is done?": None,
     "": None,
@@ -53,3 +61,15 @@ def test_a_model_is_told_what_the_boxes_mean_where_there_are_some() -> None:
     with_boxes, without = (messages(prompt)[0]["content"] for prompt in model.prompts)
     assert "`- [x]` one that is done" in with_boxes
     assert "`- [x]`" not in without
+
+
+@pytest.mark.parametrize(
+    "question", ["what is still open?", "what do I still have to do?", "open todos", "which tasks are done"]
+)
+def test_a_question_may_be_after_tasks_and_nothing_else(question: str) -> None:
+    assert asks_for_tasks_alone(question, helpers_of("en"))
+
+
+@pytest.mark.parametrize("question", ["what is still open in the kitchen project?", "what did I eat?"])
+def test_a_question_with_a_subject_is_after_that(question: str) -> None:
+    assert not asks_for_tasks_alone(question, helpers_of("en"))

@@ -1,8 +1,11 @@
 """Whether a question is after tasks that are still to be done, or after those that are done, by a few words for it.
 
-It only decides between the tasks of passages that were found for other reasons, so that a word that means something
-else here (`open` in `open source`) does no harm. A language that is not in the lists is answered as if nobody asked.
+Passages with such tasks are preferred to others, and no others are left out for them, so that a word that means
+something else here (`open` in `open source`) does little harm. A language that is not in the lists is answered as if
+nobody asked.
 """
+
+from collections.abc import Set as AbstractSet
 
 import regex
 
@@ -30,6 +33,23 @@ _DONE = frozenset(
 _NOT = frozenset(
     """not n't isn aren haven hasn didn never nicht inte ikke niet pas no non não nie ne не değil ei nem לא""".split()  # noqa: SIM905 # as a text it can be read
 )
+_TASKS = frozenset(
+    """task tasks todo todos item items thing things list aufgabe aufgaben uppgift uppgifter opgave opgaver oppgave
+    oppgaver taak taken tâche tâches tarea tareas tarefa tarefas compito compiti zadanie zadania úkol úkoly задача
+    задачи задач завдання görev görevler iş işler tehtävä tehtävät feladat feladatok مهام משימות 할일""".split()  # noqa: SIM905 # as a text it can be read
+)
+_WHETHER = regex.compile(
+    r"\W*(?:is|are|were|does|do|did|can|could|will|would|has|have|should|the|a|my|ist|sind|war|hat|kann|der|die|das"
+    r"|är|var|har|kan|det|den|est|sont|le|la|es|está|son|el|é|è|il)\b"
+)
+"""How a question begins that is after one thing and not after tasks: `is the door still open`."""
+_STILL_TO_DO = regex.compile(
+    r"\b(?:still|left|needs?|have|has|remains?) to (?:do|be done)\b|\b(?:have|need|got) (?:i )?(?:still )?to do\b"
+    r"|\bto-?do list\b|\bzu (?:tun|erledigen)\b"
+    r"|\b(?:noch|muss ich) (?:tun|machen|erledigen)\b|\b(?:kvar|återstår) att göra\b|\bmåste (?:jag )?göra\b"
+    r"|\breste à faire\b|\bqueda por hacer\b|\bmi resta da fare\b|\bte doen\b"
+    r"|\bмне (?:ещё |еще )?(?:нужно|надо) сделать\b"
+)
 _OPEN_SIGNS, _DONE_SIGNS = (
     ("未完了", "残って", "残り", "未完成", "待办", "待辦", "还没", "還沒", "剩下"),
     ("完了", "完成", "終わった", "做完"),
@@ -40,6 +60,10 @@ def asked_state(question: str) -> TaskState | None:
     """Tell which tasks a question is after; None where it is after none, or after both."""
     folded = fold(question)
     words = frozenset(_WORDS.findall(folded))
+    if _STILL_TO_DO.search(folded):
+        return TaskState.OPEN
+    if _WHETHER.match(folded) and not words & _TASKS:
+        return None
     is_open = bool(words & _OPEN) or any(sign in folded for sign in _OPEN_SIGNS)
     is_done = bool(words & _DONE) or (not is_open and any(sign in folded for sign in _DONE_SIGNS))
     if is_done and words & _NOT:
@@ -47,3 +71,11 @@ def asked_state(question: str) -> TaskState | None:
     if is_open == is_done:
         return None
     return TaskState.OPEN if is_open else TaskState.DONE
+
+
+def asks_for_tasks_alone(question: str, helpers: AbstractSet[str]) -> bool:
+    """Say whether a question names nothing but tasks and their state; `helpers` are words that mean nothing alone."""
+    folded = fold(question)
+    spare = _OPEN | _DONE | _NOT | _TASKS | helpers
+    words = _WORDS.findall(_STILL_TO_DO.sub(" ", folded))
+    return asked_state(question) is not None and all(word in spare for word in words)
