@@ -3,7 +3,7 @@
 import pytest
 
 from vault_ask.answering.conversation import Turn, leans, remember
-from vault_ask.scope import OpenScope, PrivateScope
+from vault_ask.scope import OpenScope, PrivateScope, Question
 
 MEDICINE = (Turn(role="user", text="What medicine do I take?"), Turn(role="assistant", text="CANARYDRUG [1]"))
 
@@ -32,3 +32,35 @@ def test_an_open_scope_remembers_the_users_turns_only() -> None:
 
 def test_without_a_turn_before_a_leaning_question_is_searched_as_it_is() -> None:
     assert remember((), PrivateScope()).query("And how much?") == "And how much?"
+
+
+def test_the_filters_of_earlier_turns_are_for_nobody() -> None:
+    turns = (Turn(role="user", text="rent tag:#affair path:Lover/"), Turn(role="assistant", text="9200. tag:#told"))
+    for scope in (OpenScope(web_allowed=True), PrivateScope()):
+        talk = remember(turns, scope)
+        assert talk.turns[0].text == "rent"
+        assert talk.query("And how much of it?") == "rent\nAnd how much of it?"
+    assert remember(turns, PrivateScope()).turns[1].text == "9200. tag:#told"
+
+
+def test_a_question_with_filters_has_its_subject_and_leans_on_nothing() -> None:
+    talk = remember((Turn(role="user", text="swim last week"),), PrivateScope())
+    assert talk.query("what is still open? tag:#house") == "what is still open?"
+
+
+def test_the_time_of_a_turn_is_for_it_and_for_the_next_one() -> None:
+    turns = (Turn(role="user", text="swim last week"), Turn(role="user", text="and why?"))
+    assert remember(turns[:1], PrivateScope()).query("and why?") == "swim last week\nand why?"
+    assert remember(turns, PrivateScope()).query("and how?").split("\n") == ["swim", "and why?", "and how?"]
+
+
+@pytest.mark.parametrize(
+    "typed", ['tag:#affair"', "(tag:#affair", "path:Private", "\u201ctag:#affair\u201d", "task-todo:*x"]
+)
+def test_what_was_meant_as_a_filter_is_kept_from_the_web(typed: str) -> None:
+    asked = Question(f"the rent in Lund {typed}")
+    told = remember((), OpenScope(web_allowed=True)).web_question(asked).text
+    assert told.startswith("the rent in Lund")
+    assert "affair" not in told
+    assert "Private" not in told
+    assert "todo" not in told

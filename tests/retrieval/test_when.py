@@ -409,6 +409,7 @@ def test_the_ends_of_the_calendar_are_no_trouble(today: date) -> None:
     now = datetime(today.year, today.month, today.day, tzinfo=UTC)
     for question in (
         *("last week", "next week", "last year", "next year", "on February 29", "in the winter", "over the weekend"),
+        *("weekend of 9999-12-31", "weekend of 0001-01-01", "first half of the year", "the weekend before last"),
         *("3 months ago", "the last 500 years", "next Friday", "tomorrow", "at easter", "after 2020"),
     ):
         when(question, now=now)
@@ -446,6 +447,7 @@ SAYS_ONLY_THAT_IT_HAPPENED = {
     "ja": ["何をした", "何をしましたか", "何があった？"],
     "ko": ["무엇을 했나요", "무슨 일이 있었나요"],
     "und": ["what happened"],
+    "hi": ["what happened"],
 }
 SAYS_MORE = {
     "en": ["what did I eat", "what happened at the fire", "rent", "2025", "what did Anna say"],
@@ -469,11 +471,12 @@ SAYS_MORE = {
     "zh": ["我吃了什么", "房租"],
     "ja": ["何を食べた", "かき"],
     "ko": ["무엇을 먹었나요"],
-    "und": ["hyran"],
+    "und": ["hyran", "what did I do 🚀"],
+    "hi": ["किराया"],
 }
 
 
-@pytest.mark.parametrize("language", [*WRITTEN, "nb", "und"])
+@pytest.mark.parametrize("language", [*WRITTEN, "nb", "und", "hi"])
 def test_a_question_that_says_only_that_something_happened_is_told_from_one_that_says_more(language: str) -> None:
     asked = [*SAYS_ONLY_THAT_IT_HAPPENED[language], *SAYS_MORE[language]]
     found = [rest for rest in asked if asks_what_happened(rest, language)]

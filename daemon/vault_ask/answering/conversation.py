@@ -40,7 +40,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Conversation(Generic[S]):
-    """The turns that a scope may remember, oldest first."""
+    """The turns that a scope may remember, oldest first, without their filters."""
 
     turns: tuple[Turn, ...]
 
@@ -59,7 +59,7 @@ class Conversation(Generic[S]):
         filtered = read_filters(question)
         if not self.turns or filtered.filters or not leans(filtered.rest):
             return filtered.rest
-        said: list[str] = [read_filters(turn.text).rest for turn in self.turns if turn.role == "user"][-_LEANS_ON:]
+        said: list[str] = [turn.text for turn in self.turns if turn.role == "user"][-_LEANS_ON:]
         return "\n".join((*map(_without_time, said[:-1]), *said[-1:], filtered.rest))
 
     def web_question(self, question: Question) -> Question:

@@ -15,8 +15,8 @@ from vault_ask.notes.language import LanguageDetector
 from vault_ask.retrieval.filters import Filtered, read_filters
 from vault_ask.retrieval.hits import S, Understanding
 from vault_ask.retrieval.todo import asked_state, asks_for_tasks_alone
-from vault_ask.retrieval.when import When, read_when
-from vault_ask.retrieval.words import Words, helpers_of, is_idle, is_wordless, read_words
+from vault_ask.retrieval.when import When, asks_what_happened, read_when
+from vault_ask.retrieval.words import Words, helpers_of, is_wordless, read_words
 from vault_ask.settings import TimeSettings
 
 
@@ -50,7 +50,7 @@ class Query:
         if self.tasks is not None:
             return asks_for_tasks_alone(self.when.rest, helpers_of(self.language))
         narrows = self.preferred is not None or bool(self.within) or self.when.order in ("latest", "earliest")
-        return narrows and (is_wordless(self.when.rest) or is_idle(self.when.rest, self.language))
+        return narrows and (is_wordless(self.when.rest) or asks_what_happened(self.when.rest, self.language))
 
 
 class QueryReader:

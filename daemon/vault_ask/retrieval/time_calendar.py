@@ -105,7 +105,7 @@ class Calendar:
 
     def weekend_of(self, day: int) -> Days:
         """Give the weekend that is nearest to a day."""
-        found = self._occurrences(PARTS["weekend"], day)
+        found = [days for days in self._occurrences(PARTS["weekend"], day) if days[1] <= date.max.toordinal()]
         return min(found, key=lambda days: (max(days[0] - day, day - days[1], 0), -days[0]))
 
     def meant(self, part: Part) -> Days | None:

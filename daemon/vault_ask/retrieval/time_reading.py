@@ -11,7 +11,8 @@ from vault_ask.notes.written_dates import numeric_dates
 from vault_ask.retrieval.time_atoms import Atom
 from vault_ask.retrieval.time_calendar import Calendar, Part
 from vault_ask.retrieval.time_grammar import Grammar
-from vault_ask.retrieval.time_words import NON_LATIN, Lexicon, Token, lexicon_of, tokens_of
+from vault_ask.retrieval.time_tokens import NON_LATIN, Token, tokens_of
+from vault_ask.retrieval.time_words import Lexicon, lexicon_of
 
 Order = Literal["latest", "earliest", "often"]
 ORDERS: tuple[Order, ...] = ("latest", "earliest", "often")

@@ -31,44 +31,25 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
-from unicodedata import normalize
 
 import regex
 
 from vault_ask.notes.date_names import names_of
-from vault_ask.notes.fold import fold
 from vault_ask.notes.written_dates import DayOrder
 from vault_ask.retrieval.time_calendar import DAY_NAMES, PARTS, PIECES, UNITS, Part
+from vault_ask.retrieval.time_tokens import NON_LATIN, Phrase, Token, tokens_of, without_accents
 
 FLAGS = (
     *("last", "past", "this", "next", "ago", *PIECES, "between", "and", "from", "to", "since", "until"),
     *("before", "after", "on", "on days", "every", "little", "future", "latest", "earliest", "often", "ones"),
     *("closing", "general", "before last", "on days ahead"),
 )
-NON_LATIN = regex.compile(r"[^\p{Latin}\P{L}]")
 
-_DENSE = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}ー"
-_TOKENS = regex.compile(
-    rf"\p{{Nd}}+|[{_DENSE}]|[\p{{L}}--[{_DENSE}]][\p{{M}}\p{{L}}--[{_DENSE}]]*|[^\s'’\p{{L}}\p{{N}}]", regex.V1
-)
 _GROUP = regex.compile(r"\(([^()]*)\)")
-_HAMZA = str.maketrans({"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ة": "ه", "ؤ": "و", "ئ": "ي", "ـ": None})
-_VOWEL_SIGNS = regex.compile(r"[\u064b-\u0652]")
-_ACCENTS = regex.compile(r"\p{M}+")
 
 _TELLING = frozenset({"relative", "part", "unit", "phrase", "latest", "earliest", "often", "closing"})
 
 Roles = Mapping[str, Any]
-Phrase = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A word, a number, a sign, or one character of a script that writes no spaces; `text` is folded."""
-
-    text: str
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +72,7 @@ class Lexicon:
 
     def looks_ahead(self, tokens: Sequence[Token]) -> bool:
         """Say whether a phrase among some tokens is one of plans."""
-        text = f" {' '.join(token.text for token in tokens if token.text.isalnum())} "
+        text = f" {' '.join(token.text for token in tokens if any(map(str.isalnum, token.text)))} "
         return any(f" {' '.join(phrase)} " in text for phrase in self.ahead)
 
     def match(self, tokens: Sequence[Token], at: int) -> tuple[int, Roles] | None:
@@ -101,19 +82,6 @@ class Lexicon:
             if roles is not None:
                 return length, roles
         return None
-
-
-def tokens_of(text: str) -> list[Token]:
-    """Part a text into tokens; apostrophes part words and are none."""
-    return [Token(plain(found[0]), found.start(), found.end()) for found in _TOKENS.finditer(text)]
-
-
-def plain(word: str) -> str:
-    """Write a word as words are compared: folded, Arabic without hamza and vowel signs."""
-    if word.isascii():
-        return word.lower()
-    folded = fold(word)
-    return _VOWEL_SIGNS.sub("", folded).translate(_HAMZA)
 
 
 @cache
@@ -265,8 +233,3 @@ def _spelled(written: str) -> Iterator[Phrase]:
 def _most_telling(phrase: Phrase) -> str:
     """Give the longest word of a phrase, the last of several: `the day before yesterday` is known by its end."""
     return max(reversed(phrase), key=len)
-
-
-def without_accents(phrase: Phrase) -> Phrase:
-    """Write a phrase as on a foreign keyboard."""
-    return tuple(_ACCENTS.sub("", normalize("NFD", word)) for word in phrase)

@@ -14,16 +14,9 @@ from functools import cache
 from vault_ask.notes.calendar import Days, Weekday
 from vault_ask.retrieval.time_calendar import Calendar
 from vault_ask.retrieval.time_reading import ORDERS, Named, Order, Reading
-from vault_ask.retrieval.time_words import (
-    Phrase,
-    Token,
-    languages_by_word,
-    lexicon_of,
-    table_of,
-    tokens_of,
-    without_accents,
-)
-from vault_ask.retrieval.words import helpers_of
+from vault_ask.retrieval.time_tokens import Phrase, Token, tokens_of, without_accents
+from vault_ask.retrieval.time_words import languages_by_word, lexicon_of, table_of
+from vault_ask.retrieval.words import helpers_of, is_wordless
 
 LONGEST = 2_000
 """Characters of a question that are looked at; beyond it is a text."""
@@ -70,7 +63,7 @@ def asks_what_happened(rest: str, language: str) -> bool:
 
     `language` is the question's ISO 639 code; English is understood all the same. True where no word is left.
     """
-    words = [token.text for token in tokens_of(rest[:LONGEST]) if token.text.isalnum()]
+    words = [token.text for token in tokens_of(rest[:LONGEST]) if not is_wordless(token.text)]
     return any(_says_only(words, _idle_phrases(name)) for name in dict.fromkeys((table_of(language), "en")))
 
 

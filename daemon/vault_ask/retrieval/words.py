@@ -109,11 +109,6 @@ def is_wordless(question: str) -> bool:
     return not _SAYING.search(question)
 
 
-def is_idle(question: str, language: str) -> bool:
-    """Say whether a question holds nothing but words that help others to mean something (`what did I do`)."""
-    return helpers_of(language).issuperset(query_words(question, (language,)))
-
-
 def read_words(question: str, view: VaultView[OpenScope] | VaultView[PrivateScope], language: str) -> Words:
     """Read a question against a vault's document frequencies."""
     tallies = view.tallies()
@@ -164,7 +159,7 @@ def _looked_up(
 def _weights(frequency: Mapping[str, int], tallies: Tallies, language: str) -> dict[str, float]:
     own = tallies.by_language.get(language, 0)
     helpers = helpers_of(language).intersection(frequency)
-    kept = _without_commonhelpers_of(_kept(frequency, _limit(tallies)), frequency, helpers, own)
+    kept = _without_common(_kept(frequency, _limit(tallies)), frequency, helpers, own)
     youth = _youth(tallies.chunks)
     return {
         word: _idf(max(count, youth), tallies.chunks) * _say(count, _youth(own), is_helper=word in helpers)
@@ -215,9 +210,7 @@ def _kept(frequency: Mapping[str, int], limit: int) -> set[str]:
     return {*telling[:MAX_WORDS], *unknown[:MAX_WORDS]}
 
 
-def _without_commonhelpers_of(
-    kept: set[str], frequency: Mapping[str, int], helpers: frozenset[str], own: int
-) -> set[str]:
+def _without_common(kept: set[str], frequency: Mapping[str, int], helpers: frozenset[str], own: int) -> set[str]:
     """Leave out the helpers that are common in their own language, of which the vault has `own` chunks.
 
     Not where nothing would be left that any passage holds.

@@ -1,0 +1,47 @@
+"""The words of a question as they are compared with the tables of words that name times."""
+
+from dataclasses import dataclass
+from unicodedata import normalize
+
+import regex
+
+from vault_ask.notes.fold import fold
+
+NON_LATIN = regex.compile(r"[^\p{Latin}\P{L}]")
+
+_DENSE = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}ー"
+_TOKENS = regex.compile(
+    rf"\p{{Nd}}+|[{_DENSE}]|[\p{{L}}--[{_DENSE}]][\p{{M}}\p{{L}}--[{_DENSE}]]*|[^\s'’\p{{L}}\p{{N}}]", regex.V1
+)
+_HAMZA = str.maketrans({"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ة": "ه", "ؤ": "و", "ئ": "ي", "ـ": None})
+_VOWEL_SIGNS = regex.compile(r"[\u064b-\u0652]")
+_ACCENTS = regex.compile(r"\p{M}+")
+
+Phrase = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, a number, a sign, or one character of a script that writes no spaces; `text` is folded."""
+
+    text: str
+    start: int
+    end: int
+
+
+def tokens_of(text: str) -> list[Token]:
+    """Part a text into tokens; apostrophes part words and are none."""
+    return [Token(plain(found[0]), found.start(), found.end()) for found in _TOKENS.finditer(text)]
+
+
+def plain(word: str) -> str:
+    """Write a word as words are compared: folded, Arabic without hamza and vowel signs."""
+    if word.isascii():
+        return word.lower()
+    folded = fold(word)
+    return _VOWEL_SIGNS.sub("", folded).translate(_HAMZA)
+
+
+def without_accents(phrase: Phrase) -> Phrase:
+    """Write a phrase as on a foreign keyboard."""
+    return tuple(_ACCENTS.sub("", normalize("NFD", word)) for word in phrase)
