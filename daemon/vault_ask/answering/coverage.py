@@ -61,7 +61,7 @@ class Thresholds:
     """Where every hit came by words alone, so that no closeness is known."""
     silent_below: float = 0.09
     """For a measured model, silence below this relevance."""
-    thin_below: float = 0.16
+    thin_below: float = 0.15
     """Below this relevance the web may help."""
     weights: Weights | None = None
     """Those of the embedding model; None where nobody measured it."""

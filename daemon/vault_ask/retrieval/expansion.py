@@ -22,7 +22,7 @@ from vault_ask.retrieval.neighbourhood import Hop, Neighbourhood
 SOURCES = 5
 """How many of the best notes are left by a hop."""
 
-NEGLIGIBLE = 0.02
+NEGLIGIBLE = 0.04
 """A note less likely than this to be what was asked for leads nowhere worth a look."""
 
 SHORTLIST = 8

@@ -19,7 +19,7 @@ from vault_ask.retrieval.query import Query
 ON_SUBJECT = 0.6
 """Where the latest or first is asked for: the share of the best score from which a passage is on the subject."""
 
-PHRASED = 16
+PHRASED = 10
 """So many of the best passages are read for phrases, which takes a tenth of a millisecond each."""
 
 How = Literal["blend", "rrf", "vector", "text"]
