@@ -74,11 +74,12 @@ def test_many_copies_take_one_place(building: Building) -> None:
     assert len(hits) == 2
 
 
-def test_the_note_in_question_is_not_folded_into_another_one(building: Building) -> None:
+@pytest.mark.parametrize(("note", "other"), [("Boiler.md", "Archive/Boiler.md"), ("Archive/Boiler.md", "Boiler.md")])
+def test_the_note_in_question_is_not_folded_into_another_one(building: Building, note: str, other: str) -> None:
     building.put({"Boiler.md": f"{TEXT}\n", "Archive/Boiler.md": f"{TEXT}\n", "Heat.md": "The boiler heats.\n"})
     with building.open(PRIVATE) as view:
-        hits = building.retriever().retrieve(view, "when is the boiler bled", note="Archive/Boiler.md").hits
-    assert (hits[0].path, hits[0].in_question, hits[0].also) == ("Archive/Boiler.md", True, ("Boiler.md",))
+        hits = building.retriever().retrieve(view, "when is the boiler bled", note=note).hits
+    assert (hits[0].path, hits[0].in_question, hits[0].also) == (note, True, (other,))
 
 
 def test_a_conflict_copy_is_folded_however_short_it_is_and_two_short_notes_are_not(building: Building) -> None:
