@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from fakes import HashEmbedder
+from vault_ask.answering.searching import search_response
 from vault_ask.retrieval.hits import Retrieved
 from vault_ask.settings import GraphSettings
 from vault_building import PRIVATE, Building
@@ -44,6 +45,25 @@ def test_both_halves_are_found_and_few_came_through_a_link(built: Building) -> N
     assert {"N217.md", "Pump.md"} <= {hit.path for hit in found.hits[:4]}
     assert sum(hit.provenance == "expanded" for hit in found.hits) <= PLACES
     assert len(found.hits) <= 8
+
+
+def test_a_search_tells_which_notes_link_led_to_a_hit(built: Building) -> None:
+    found = ask(built)
+    told = search_response(lambda: found, lambda: "Vault").hits
+    assert [(hit.path, hit.provenance, hit.via) for hit in told] == [
+        (hit.path, hit.provenance, hit.via) for hit in found.hits
+    ]
+    assert all(hit.via for hit in told if hit.provenance == "expanded")
+
+
+def test_a_link_alone_leads_to_a_hit_of_a_search(tmp_path: Path) -> None:
+    building = Building(tmp_path)
+    building.put({"Well.md": "The garden well is 14 metres deep [[Grundfos]]\n", "Grundfos.md": "Null Komma acht\n"})
+    with building.open(PRIVATE) as view:
+        found = building.retriever().retrieve(view, "how deep is the garden well")
+    told = search_response(lambda: found, lambda: "Vault").hits
+    assert [(hit.path, hit.via) for hit in told] == [("Well.md", None), ("Grundfos.md", "Well.md")]
+    building.close()
 
 
 def test_what_was_found_best_without_links_is_found_with_them(built: Building) -> None:

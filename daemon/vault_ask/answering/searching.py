@@ -39,6 +39,7 @@ def _search_hit(n: int, hit: Hit[Any], vault_name: str) -> SearchHit:
         url=obsidian_url(vault_name, hit.path, heading=heading, block=hit.block),
         score=hit.score,
         provenance=hit.provenance,
+        via=hit.via,
         also=hit.also,
         personal=hit.sensitivity is Sensitivity.PERSONAL,
         trace=dict(hit.trace),
