@@ -9,20 +9,24 @@ import { until } from "../bench/until";
 
 const bench = useBench();
 
-async function answered(note = NOTE) {
+async function answered(note = NOTE, reply = "The plot gave **31 kg** [1].", question = QUESTION) {
   const app = await bench.obsidian();
-  bench.model.script(tokens("The plot gave **31 kg** [1]."));
+  bench.model.script(tokens(reply));
   const pane = await Pane.open(app.page, note);
-  await pane.ask();
+  await pane.ask(question);
   return { app, page: app.page, pane };
 }
+
+/** An answer from a question that one note alone says something on. */
+const aboutTheClock = (note = NOTE) =>
+  answered(note, "On **Thursdays** [1].", "On which day is the zanzibar clock wound?");
 
 const onDisk = (path: string) => readFileSync(join(vaultOf(bench.prepared), path), "utf8");
 
 test("an answer is written into the note only on the click, at the cursor, with links in place of numbers", async () => {
   const path = "Home/Bins.md";
   const before = onDisk(path);
-  const { page, pane } = await answered(path);
+  const { page, pane } = await aboutTheClock(path);
   expect(onDisk(path)).toBe(before);
   await page.evaluate(() => window.bench.editor.setCursor({ line: 0, ch: 0 }));
   await pane.last(".vault-ask-insert").click();
@@ -30,8 +34,8 @@ test("an answer is written into the note only on the click, at the cursor, with 
   try {
     const inserted = onDisk(path).slice(0, -before.length);
     expect(onDisk(path).endsWith(before)).toBe(true);
-    expect(inserted).toContain("The plot gave **31 kg**");
-    expect(inserted).toMatch(/\[\[Projects\/Allotment Plot 27#?[^\]]*\]\]/);
+    expect(inserted).toContain("On **Thursdays**");
+    expect(inserted).toMatch(/\[\[Bench\/Zanzibar clockwork#?[^\]]*\]\]/);
     expect(inserted).not.toContain("[1].");
   } finally {
     await page.evaluate((text) => window.bench.editor.setValue(text), before);
@@ -40,12 +44,12 @@ test("an answer is written into the note only on the click, at the cursor, with 
 });
 
 test("Copy answer with citations puts links and a list of sources on the clipboard", async () => {
-  const { page, pane } = await answered();
+  const { page, pane } = await aboutTheClock();
   await pane.command("copy-answer");
   await until("it was copied", () => page.evaluate(async () => (await navigator.clipboard.readText()) !== ""));
   const copied = await page.evaluate(() => navigator.clipboard.readText());
-  expect(copied).toContain("The plot gave **31 kg**");
-  expect(copied.match(/\[\[Projects\/Allotment Plot 27/g)?.length).toBeGreaterThanOrEqual(2);
+  expect(copied).toContain("On **Thursdays**");
+  expect(copied.match(/\[\[Bench\/Zanzibar clockwork/g)?.length).toBeGreaterThanOrEqual(2);
 });
 
 test("a follow-up sends what was said before, each turn marked with whether personal notes took part", async () => {
