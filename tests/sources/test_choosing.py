@@ -17,11 +17,13 @@ from ingest.bench import Bench
 from livesync_device import PASSPHRASE, Device
 from sources.listening import listening
 from sources.vaults import fill
-from vault_ask.app import make_source
+from vault_ask.composition.parts import make_source
 from vault_ask.errors import SourceRefused, SourceUnreachable
 from vault_ask.ingest.follower import Follower
 from vault_ask.scope import Sensitivity
-from vault_ask.settings import Settings, VaultSettings, load_settings
+from vault_ask.settings import Settings
+from vault_ask.settings.loading import load_settings
+from vault_ask.settings.vault import VaultSettings
 from vault_ask.sources.choosing import AutoSource, Patience
 from vault_ask.sources.couch_waiting import Pace
 from vault_ask.sources.couchdb import CouchSource

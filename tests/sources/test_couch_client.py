@@ -16,7 +16,7 @@ from pydantic import SecretStr
 
 from couch_stand_in import CouchStandIn
 from vault_ask.errors import ConfigError, SourceError, SourceRefused, SourceUnreachable
-from vault_ask.settings import CouchSettings
+from vault_ask.settings.vault import CouchSettings
 from vault_ask.sources.couch_client import (
     Busy,
     CouchClient,

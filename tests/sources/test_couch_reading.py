@@ -7,7 +7,7 @@ import pytest
 from couch_stand_in import CouchStandIn
 from livesync_bench import asked_since
 from livesync_device import PASSPHRASE, Device
-from vault_ask.settings import CouchSettings
+from vault_ask.settings.vault import CouchSettings
 from vault_ask.sources import couch_reading
 from vault_ask.sources.ciphers import Keyring
 from vault_ask.sources.couch_client import CouchClient

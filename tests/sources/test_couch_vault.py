@@ -18,7 +18,7 @@ from livesync_device import PASSPHRASE, Device
 from vault_ask.errors import SourceRefused
 from vault_ask.ingest.follower import Follower
 from vault_ask.scope import OpenScope, Sensitivity
-from vault_ask.settings import VaultSettings
+from vault_ask.settings.vault import VaultSettings
 from vault_ask.sources.couch_answers import lines
 from vault_ask.sources.couch_waiting import Pace
 from vault_ask.sources.couchdb import CouchSource
@@ -151,7 +151,7 @@ def test_documents_of_any_shape_change_nothing_else(house: Making) -> None:
         assert "Good.md" in home.levels
         assert home.bench.passages("Good.md")[0].body == "a good note: quince"
         with home.bench.index.open(OpenScope(web_allowed=False)) as view:
-            assert view.counts().notes == len(home.levels)
+            assert view.state.counts().notes == len(home.levels)
         texts = [passage.body for path in home.shown() for passage in home.bench.passages(path)]
         assert not any("%=" in text or "%0000" in text for text in texts)
     home.bench.restart(personal=("Private",))
@@ -286,7 +286,7 @@ def test_a_losing_revision_that_cannot_be_read_makes_the_note_personal(house: Ma
         home.server.store("vault", [document], new_edits=False)
         wait_until(lambda: home.levels.get("N.md") is Sensitivity.PERSONAL)
         with home.bench.index.open(OpenScope(web_allowed=False)) as view:
-            assert "N.md" not in view.paths()
+            assert "N.md" not in view.notes.paths()
 
 
 def test_a_losing_revision_says_personal_from_inside_eden(house: Making) -> None:

@@ -12,7 +12,7 @@ from sources.listening import Listener, listening
 from sources.privileges import without_privileges
 from sources.test_watchers import ScriptedNotifier
 from sources.vaults import fill, folder_source, listed
-from vault_ask.settings import VaultSettings
+from vault_ask.settings.vault import VaultSettings
 from vault_ask.sources.filesystem import FolderSource
 from vault_ask.sources.port import Deleted, Rescan, Upserted
 from vault_ask.sources.watchers import Notifier, arm_native

@@ -9,7 +9,7 @@ import pytest
 from sources.privileges import without_privileges
 from sources.vaults import fill, folder_source, listed
 from vault_ask.errors import ConfigError, SourceUnreachable
-from vault_ask.settings import VaultSettings
+from vault_ask.settings.vault import VaultSettings
 from vault_ask.sources import walk
 from vault_ask.sources.filesystem import FolderSource
 
@@ -62,7 +62,18 @@ def test_vault_that_is_a_link_is_followed(tmp_path: Path) -> None:
 
 
 def test_hidden_temporary_and_other_files_are_skipped_in_silence(tmp_path: Path) -> None:
-    skipped = [".trash/old.md", ".obsidian/x.md", "a.md~", ".a.md.swp", "a.md.tmp-83", "~$a.md", "picture.png"]
+    skipped = [
+        "#recycle/old.md",
+        "Work/@eaDir/a.md",
+        "$RECYCLE.BIN/b.md",
+        ".trash/old.md",
+        ".obsidian/x.md",
+        "a.md~",
+        ".a.md.swp",
+        "a.md.tmp-83",
+        "~$a.md",
+        "picture.png",
+    ]
     vault = fill(tmp_path, dict.fromkeys(["a.md", "Board.canvas", "folder.md/inside.md", *skipped], "x"))
     source = folder_source(vault)
     assert listed(source) == ["Board.canvas", "a.md", "folder.md/inside.md"]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from vault_ask.settings import VaultSettings
+from vault_ask.settings.vault import VaultSettings
 from vault_ask.sources.filesystem import FolderSource
 from vault_ask.sources.port import VaultSource
 from vault_ask.sources.watchers import Arm, arm_native

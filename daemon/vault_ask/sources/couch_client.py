@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, Literal
 from urllib.parse import quote
 
-from vault_ask.settings import CouchSettings
+from vault_ask.settings.vault import CouchSettings
 from vault_ask.sources.couch_answers import (
     ChangesPage,
     DatabaseInfo,

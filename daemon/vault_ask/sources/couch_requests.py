@@ -16,7 +16,7 @@ from weakref import WeakSet
 import httpx
 
 from vault_ask.errors import ConfigError, SourceUnreachable
-from vault_ask.settings import CouchSettings
+from vault_ask.settings.vault import CouchSettings
 from vault_ask.sources.couch_answers import parsed
 from vault_ask.sources.couch_refusals import BrokenOff, Busy, Speaker
 from vault_ask.sources.couch_wall import ReadOnlyTransport, Wall, sendable

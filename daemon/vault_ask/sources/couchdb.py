@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from threading import Event
 
 from vault_ask.errors import DocumentIncomplete, DocumentVanished
-from vault_ask.settings import VaultSettings
+from vault_ask.settings.vault import VaultSettings
 from vault_ask.sources.couch_client import CouchClient
 from vault_ask.sources.couch_following import Following
 from vault_ask.sources.couch_holdings import Holdings

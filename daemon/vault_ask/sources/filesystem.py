@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Event
 
 from vault_ask.errors import ConfigError, DocumentVanished
-from vault_ask.settings import VaultSettings
+from vault_ask.settings.vault import VaultSettings
 from vault_ask.sources.following import Follower, Memory
 from vault_ask.sources.holdings import FileSelection, Holdings, read_file
 from vault_ask.sources.mounts import MOUNTINFO

@@ -13,7 +13,7 @@ from threading import Event
 from unicodedata import normalize
 
 from vault_ask.errors import SourceUnreachable
-from vault_ask.settings import VaultSettings
+from vault_ask.settings.vault import VaultSettings
 from vault_ask.sources.mounts import read_mounts, remote_kind
 from vault_ask.sources.port import Change, Deleted, Rescan, SourceState, Upserted
 from vault_ask.sources.selection import name_text

@@ -19,6 +19,11 @@ _SUFFIXES = (".md", ".canvas")
 _UNFINISHED = ("~$", "~syncthing~")
 # Control characters and line separators break logs, links and line-based tools; a backslash is a separator elsewhere.
 _UNUSABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\\\\]")
+# Where a NAS or Windows keeps what was deleted, snapshots and thumbnails; none of it is a part of the vault any more.
+_KEPT_ASIDE = frozenset(
+    {"#recycle", "#snapshot", "@recycle", "@recently-snapshot", "@eadir", "@tmp", "@sharesnap", "$recycle.bin"}
+    | {"lost+found", "system volume information"}
+)
 _FLAGS = glob.GLOBSTAR | glob.DOTGLOB | glob.FORCEUNIX
 
 
@@ -39,7 +44,7 @@ class Selection:
 
     def enters(self, folder: str) -> bool:
         """Whether the folder at this path may hold notes for us; its parents are taken for granted."""
-        return not folder.rpartition("/")[2].startswith(".") and not matches_any(self.exclude, folder)
+        return not is_kept_aside(folder.rpartition("/")[2]) and not matches_any(self.exclude, folder)
 
     def takes(self, path: str) -> bool:
         """Whether the file at this path is a note for us; its folders are taken for granted."""
@@ -57,6 +62,11 @@ class Selection:
         """Whether a listing would hold this path if there were a regular file at it."""
         parts = path.split("/")
         return self.takes(path) and all(self.enters("/".join(parts[:depth])) for depth in range(1, len(parts)))
+
+
+def is_kept_aside(folder: str) -> bool:
+    """Whether a folder of this name holds settings, deleted files or other things that are no notes of the vault."""
+    return folder.startswith(".") or folder.casefold() in _KEPT_ASIDE
 
 
 def is_note_name(name: str) -> bool:
