@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_ask.notes.chunker import chunk
-from vault_ask.notes.model import Chunk, Note
+from vault_ask.notes.model import PROPERTIES, Chunk, Note
 from vault_ask.notes.parse import parse
 from vault_ask.notes.sensitivity import Rules
-from vault_ask.settings import ChunkSettings
+from vault_ask.settings.vault import ChunkSettings
 
 RULES = Rules.compile(["Private/**"], "sensitivity")
 SMALL = ChunkSettings(target_tokens=32, max_tokens=48, min_tokens=8, overlap_tokens=8)
@@ -30,14 +30,21 @@ def chunks(text: str | bytes, path: str = "Folder/Note.md", options: ChunkSettin
 
 def holds(parsed: Note, made: list[Chunk]) -> None:
     """The laws of chunks: exact lines, verbatim bodies, nothing lost, nothing twice, preludes never blank."""
+    text = [one for one in made if one.ordinal < PROPERTIES]
+    said = made[len(text) :]
     for one in made:
-        assert one.body in "\n".join(parsed.lines[one.line_start - 1 : one.line_end])
         assert one.line_start <= one.line_end
         assert one.prelude.strip()
         assert count(one.prelude) <= 130
-    new = "".join("".join(one.body[one.overlap :].split()) for one in made)
+    for one in text:
+        assert one.body in "\n".join(parsed.lines[one.line_start - 1 : one.line_end])
+    for one in said:
+        assert one.line_end < parsed.body_line
+        lines = parsed.lines[one.line_start - 1 : one.line_end]
+        assert all(line in ("", whole) for line, whole in zip(one.body.split("\n"), lines, strict=True))
+    new = "".join("".join(one.body[one.overlap :].split()) for one in text)
     assert new == "".join(parsed.body.split())
-    assert [one.ordinal for one in made] == list(range(len(made)))
+    assert [one.ordinal for one in made] == [*range(len(text)), *range(PROPERTIES, PROPERTIES + len(said))]
     assert len({one.id for one in made}) == len(made)
 
 

@@ -129,6 +129,7 @@ def test_the_date_of_a_conflict_is_not_the_days_of_the_note() -> None:
     assert told("Kitchen.md", link) == "2026-03-08"
     assert orders_told("25-08-2026 (conflict).md", {}, STOCKHOLM) == {"day-first"}
     assert orders_told("Kitchen (conflicted copy 25-08-2026).md", {}, STOCKHOLM) == set()
+    assert orders_told("Trip.md", {"date": ["25/08/2026", "26/08/2026"]}, STOCKHOLM) == {"day-first"}
 
 
 def test_day_and_month_are_not_guessed_but_where_the_vaults_order_is_known() -> None:
@@ -187,6 +188,8 @@ def test_a_name_that_is_a_day_wins_over_properties_and_they_over_folders_alone()
 def test_the_days_are_read_from_a_whole_note_and_its_inline_fields() -> None:
     bare = parse("Rent.md", b"# Rent\n\nIt says 2026-03-07 here.\n\n- **date**:: 2026-03-08\n", RULES)
     assert shown(note_days(bare, STOCKHOLM)) == "2026-03-08"
+    shown_in_code = parse("Rent.md", b"```\ndate:: 2026-03-08\n```\n\ndate:: 2026-03-07\n", RULES)
+    assert shown(note_days(shown_in_code, STOCKHOLM)) == "2026-03-07"
     unclosed = parse("Rent.md", b"---\ndate: 2026-03-08\n\n# Rent\n", RULES)
     assert note_days(unclosed, STOCKHOLM) is None, "a block that is never closed is text"
 

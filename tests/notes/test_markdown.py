@@ -114,7 +114,8 @@ def test_links_of_every_form_reach_their_target() -> None:
     [
         ("[[#Heading]]", ("wikilink", "", "Heading", None, None)),
         ("[[n#^block]]", ("wikilink", "n", None, "block", None)),
-        ("[[n^block]]", ("wikilink", "n", None, "block", None)),
+        ("[[x^2]]", ("wikilink", "x^2", None, None, None)),  # Obsidian parts a link at # alone
+        ("[[x^2#^b]]", ("wikilink", "x^2", None, "b", None)),
         ("![[a/b.md#h|100]]", ("embed", "a/b.md", "h", None, "100")),
         ("[x](<50% plan & co.md>)", ("markdown", "50% plan & co.md", None, None, "x")),
         ("[y](100%25.md#^b1)", ("markdown", "100%.md", None, "b1", "y")),

@@ -85,6 +85,7 @@ def test_a_pattern_that_matches_nothing_matches_nothing() -> None:
         ("{Health,Money}/**", ["health/a.md", "Money/b/c.md"], ["Healthy/a.md"]),
         ("[2020]/**", ["[2020]/a.md"], ["2020/a.md"]),
         ("Secret.md", ["secret.md"], ["x/Secret.md", "Secret.md.md"]),
+        ("Private/a", ["Private/a.md", "private/A/b.md"], ["Private/a.md.md", "Private/ab.md", "a.md"]),
         ("Ärenden", ["A\u0308renden/a.md", "ärenden/a.md"], ["Arenden/a.md"]),
         ("Straße", ["STRASSE/a.md"], ["Strase/a.md"]),
     ],
@@ -388,3 +389,51 @@ def test_a_pattern_holds_for_conflict_copies_of_what_it_means() -> None:
     for path in ("Secret (conflict 2026-01-02).md", "Diary (Ann's conflicted copy 2026-01-02)/a.md"):
         assert personal(rules, path)
     assert not personal(rules, "Secret (draft).md")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\npermalink: a\n---\n\n---\nsensitivity: personal\n---\nx\n",
+        "---\npermalink: a\n---\n---\nx: y\n---\n---\nsensitivity: personal\n---\nx\n",
+        "---\nsensitivity: open\n---\n---\nsensitivity: personal\n---\nx\n",
+        "---\nsensitivity: personal\n---\n---\nsensitivity: open\n---\nx\n",
+        "<<<<<<< HEAD\n---\ntitle: a\n---\n=======\n---\nsensitivity: personal\n---\n>>>>>>> other\nx\n",
+        "# Title\n---\nsensitivity: personal\n---\nx\n",
+        "%% made by a template %%\n---\nsensitivity: personal\n---\nx\n",
+        "\u200e---\nsensitivity: personal\n---\nx\n",
+        "---\nsensi\u200btivity: personal\n---\nx\n",
+        "---\nｓｅｎｓｉｔｉｖｉｔｙ: personal\n---\nx\n",
+        "---\na: &a\n  sensitivity: personal\n<<: [*a]\n---\nx\n",
+    ],
+    ids=["second", "third", "opened-above", "opened-below", "conflict", "heading", "comment", "unseen", "unseen-key",
+         "wide", "merged"],
+)  # fmt: skip
+def test_a_key_in_any_block_at_the_top_makes_a_note_personal(text: str) -> None:
+    assert note(text).sensitivity is Sensitivity.PERSONAL
+    assert note(text.replace("tivity", "x").replace("ｔｙ", "x")).sensitivity is Sensitivity.OPEN
+
+
+def test_a_further_block_opens_nothing() -> None:
+    text = "---\npermalink: a\n---\n---\nsensitivity: open\n---\nx\n"
+    found = note(text, paths=("P",), path="P/a.md")
+    assert found.sensitivity is Sensitivity.PERSONAL
+    assert [problem.code for problem in found.problems] == ["frontmatter-misplaced"]
+    assert note(text.replace("open", "personal").replace("sensitivity", "x"), paths=("P",)).problems == ()
+
+
+def test_a_personal_tag_in_a_further_block_counts() -> None:
+    text = "---\ntitle: a\n---\n---\ntags: [secret]\n---\nx\n"
+    assert note(text, personal_tags=["secret"]).sensitivity is Sensitivity.PERSONAL
+    assert note(text, personal_tags=["other"]).sensitivity is Sensitivity.OPEN
+
+
+def test_text_between_rules_below_the_frontmatter_is_text_and_no_property() -> None:
+    found = note("---\ntitle: a\nsensitivity: open\n---\n---\nWarning: hot\ndate: 2020-01-01\n---\nx\n")
+    assert (found.sensitivity, found.problems) == (Sensitivity.OPEN, ())
+    assert dict(found.frontmatter) == {"title": "a", "sensitivity": "open"}
+
+
+def test_a_word_that_only_looks_like_open_opens_nothing() -> None:
+    assert note("---\nsensitivity: ｏｐｅｎ\n---\nx\n").sensitivity is Sensitivity.PERSONAL
+    assert note("---\nsensitivity: Open\n---\nx\n").sensitivity is Sensitivity.OPEN

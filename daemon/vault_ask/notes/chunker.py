@@ -14,10 +14,11 @@ from itertools import accumulate
 from vault_ask.notes.canvas import canvas_texts
 from vault_ask.notes.fold import storable
 from vault_ask.notes.frontmatter import topics_of
-from vault_ask.notes.model import Block, BlockKind, Chunk, Heading, Note
+from vault_ask.notes.model import PROPERTIES, Block, BlockKind, Chunk, Heading, Note
 from vault_ask.notes.prelude import PreludeWriter
+from vault_ask.notes.property_lines import PropertyPassage, property_passages
 from vault_ask.notes.split import Piece, Sizes, cut, parted
-from vault_ask.settings import ChunkSettings
+from vault_ask.settings.vault import ChunkSettings
 
 _Count = Callable[[str], int]
 _Path = tuple[str, ...]
@@ -39,15 +40,21 @@ class _Passage:
 def chunk(note: Note, *, count: Callable[[str], int], options: ChunkSettings) -> list[Chunk]:
     """Cut a note. `count` gives the tokens of a text; every chunk's tokens are of its body alone, 0 if not embedded.
 
-    A note without text gives one chunk with an empty body, so that it is found by its prelude.
+    What its properties say comes last. A note without text or such properties gives one chunk with an empty body, so
+    that it is found by its prelude.
     """
     text = "\n".join(note.lines)
     passages = _canvas_passages(note, text, count, options)
     if passages is None:
         passages = _joined(_packed(note, text, count, options), options)
-    if not any(passage.piece.embeddable for passage in passages):
+    said = property_passages(
+        note.property_lines, note.lines, count=count, target=options.target_tokens, most=options.max_tokens
+    )
+    has_text = any(passage.piece.embeddable for passage in passages)
+    if not has_text and not said:
         passages = [_Passage((0, ()), Piece(0, 0, 0, 0)), *passages]
-    return _chunks(note, text, passages, PreludeWriter(note, topics_of(note.frontmatter), count))
+    preludes = PreludeWriter(note, topics_of(note.frontmatter), count)
+    return _chunks(note, text, passages, preludes) + _property_chunks(note, said, preludes)
 
 
 def _packed(note: Note, text: str, count: _Count, options: ChunkSettings) -> Iterator[_Passage]:
@@ -182,6 +189,31 @@ def _chunks(note: Note, text: str, passages: Sequence[_Passage], preludes: Prelu
             )
         )
     return chunks
+
+
+def _property_chunks(note: Note, passages: Sequence[PropertyPassage], preludes: PreludeWriter) -> list[Chunk]:
+    seen: Counter[str] = Counter()
+    heading = _main_heading(note)
+    return [
+        Chunk(
+            id=_id(f"{note.path}\x1f---", (), passage.text, seen),
+            ordinal=PROPERTIES + place,
+            heading_path=(),
+            prelude=preludes.write(heading, passage.parted_words),
+            body=passage.text,
+            line_start=passage.line_start,
+            line_end=passage.line_end,
+            tokens=passage.tokens,
+        )
+        for place, passage in enumerate(passages)
+    ]
+
+
+def _main_heading(note: Note) -> _Path:
+    """Give the heading that is the note's name inside it: its first one, where no other is of the first level."""
+    first = next(iter(note.headings), None)
+    is_name = first is not None and first.level == 1 and sum(heading.level == 1 for heading in note.headings) == 1
+    return (first.text,) if first and is_name else ()
 
 
 def _lines(starts: Sequence[int], start: int, end: int) -> tuple[int, int]:

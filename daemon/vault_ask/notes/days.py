@@ -8,17 +8,32 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cached_property
+from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import Any
 
 from vault_ask.notes.calendar import Days, common_year, day_of, year_of
 from vault_ask.notes.copies import original_of
-from vault_ask.notes.fold import fold, fold_loosely
+from vault_ask.notes.fold import fold_loosely
 from vault_ask.notes.model import FrontmatterState, Note
+from vault_ask.notes.properties import squeezed
+from vault_ask.notes.text_lines import text_lines
 from vault_ask.notes.written_dates import DayOrder, orders_in, read_date, read_part
 
 DATE_PROPERTIES = (
-    *("date", "day", "created", "date created", "created at", "created on", "creation date", "creation time", "ctime"),
+    *(
+        "date",
+        "day",
+        "created",
+        "date created",
+        "created at",
+        "created on",
+        "creation date",
+        "creation time",
+        "created time",
+        "ctime",
+    ),
+    "journal date",
     *("datum", "erstellt", "erstellt am", "erstelldatum", "angelegt", "skapad", "skapat", "dato", "oprettet"),
     *("opprettet", "päivä", "päivämäärä", "luotu", "fecha", "creado", "fecha de creación", "créé", "créé le"),
     *("date de création", "data", "creato", "data di creazione", "criado", "criado em", "data de criação"),
@@ -52,7 +67,7 @@ class Dating:
     @cached_property
     def keys(self) -> Mapping[str, int]:
         """The properties as they are compared, with their place in the order of authority."""
-        return {_key(name): place for place, name in reversed(tuple(enumerate(self.properties)))}
+        return {squeezed(name): place for place, name in reversed(tuple(enumerate(self.properties)))}
 
 
 def note_days(note: Note, dating: Dating) -> Days | None:
@@ -73,7 +88,10 @@ def heading_days(heading_path: Sequence[str], days: Days | None, dating: Dating)
 
 def orders_told(path: str, properties: Mapping[str, object], dating: Dating) -> set[DayOrder | None]:
     """Tell which order of day and month a note's name and properties make clear; None for a date that may mean both."""
-    texts = [value for name, value in properties.items() if _key(name) in dating.keys and isinstance(value, str)]
+    values = (value for name, value in properties.items() if squeezed(name) in dating.keys)
+    texts = [
+        text for value in values for text in (value if isinstance(value, list) else [value]) if isinstance(text, str)
+    ]
     return set().union(*map(orders_in, (_without_marks(PurePosixPath(path)).name, *texts)))
 
 
@@ -128,7 +146,7 @@ def _is_about_its_date(heading: str) -> bool:
 def _days_of_properties(note: Note, dating: Dating) -> Days | None:
     # A block that is never closed is text.
     said = note.frontmatter if note.frontmatter_state is not FrontmatterState.UNCLOSED else {}
-    named = [(dating.keys[key], value) for name, value in said.items() if (key := _key(name)) in dating.keys]
+    named = [(dating.keys[key], value) for name, value in said.items() if (key := squeezed(name)) in dating.keys]
     for _, value in sorted((*named, *_inline(note, dating)), key=lambda item: item[0]):
         if days := _days_of_value(value, dating):
             return days
@@ -137,10 +155,11 @@ def _days_of_properties(note: Note, dating: Dating) -> Days | None:
 
 def _inline(note: Note, dating: Dating) -> Iterator[tuple[int, str]]:
     """Give Dataview's inline fields (`date:: 2026-03-08`) near the top of a note."""
-    for line in note.lines[note.body_line - 1 : note.body_line - 1 + _INLINE_LINES]:
-        if "::" in line:
-            for name, value in _INLINE.findall(line):
-                if (place := dating.keys.get(_key(name))) is not None:
+    near = takewhile(lambda found: found[0] < note.body_line + _INLINE_LINES, text_lines(note))
+    for _, text in near:
+        if "::" in text:
+            for name, value in _INLINE.findall(text):
+                if (place := dating.keys.get(squeezed(name))) is not None:
                     yield place, value
 
 
@@ -193,11 +212,6 @@ def _day_of_point(day: str, time: str, offset: str | None, dating: Dating) -> Da
     except (OverflowError, ValueError, OSError):
         return None
     return day_of(local.year, local.month, local.day)
-
-
-def _key(name: str) -> str:
-    """Compare created_at, Created At, created-at and createdAt as one."""
-    return fold(name).replace(" ", "").replace("_", "").replace("-", "").replace("*", "")
 
 
 __all__ = ["DATE_PROPERTIES", "Dating", "Days", "clear_order", "heading_days", "note_days", "orders_told"]

@@ -3,7 +3,10 @@
 import re
 import unicodedata
 
+import regex
+
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_UNSEEN = regex.compile(r"[\p{Cf}\ufe00-\ufe0f]+")
 _LONE_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
@@ -15,8 +18,13 @@ def fold(text: str) -> str:
 
 
 def fold_loosely(text: str) -> str:
-    """Fold so that even a dotless ı meets i: only where a false match is the safe side (personal rules)."""
-    return fold(text).replace("ı", "i")
+    """Fold so that all meets what looks alike: only where a false match is the safe side (personal rules).
+
+    A dotless ı is an i, wide letters are letters, and signs that nobody sees are none.
+    """
+    if text.isascii():
+        return text.lower()
+    return fold(unicodedata.normalize("NFKC", _UNSEEN.sub("", text))).replace("ı", "i")
 
 
 def storable(text: str) -> str:

@@ -6,9 +6,11 @@ not the note.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, takewhile
 from typing import Any
+
+import regex
 
 from vault_ask.notes.fold import fold, storable
 from vault_ask.notes.links import tag_key, wikilink
@@ -25,6 +27,7 @@ _SAID_LOOSELY = re.compile(r"""[\s"'{-]*([^\s"'{:：-][^:：]{0,199})[:：](.*)$
 _HEADING = re.compile(r"#{1,6}\s")
 _YAML_LIKE = re.compile(r"\s+\S|-\s|#")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
+_TAG_KEYS = frozenset({"tag", "tags"})
 _TOPIC_KEYS = frozenset({"topic", "topics", "up", "parent", "parents"})
 _ABOUT_KEYS = _TOPIC_KEYS | {"category", "categories"}
 _UNCLOSED_LINES = 500
@@ -32,21 +35,31 @@ _OPENS_ASKEW = re.compile(r"\s*-{3,}\s*(?:#.*|[Yy][Aa]?[Mm][Ll])?$")
 # Keyboards make dashes of hyphens, and words behind them change nothing of what was meant.
 _OPENS_LOOSELY = re.compile(r"\s*(?:-{3}|(?:--|[-–—]*[–—][-–—]*)\s*$)")
 _LINES_ABOVE = 10
-_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff"))
+_MOST_FURTHER = 20
+# What may stand above a block that was at the top once: marks of a conflict in git, a heading, a comment of one line.
+_CONFLICT = re.compile(r"<{7}|={7}\s*$|>{7}|\|{7}")
+_ASIDE = re.compile(r"#{1,6}\s|%%.*%%\s*$|<!--.*-->\s*$")
+_INVISIBLE = regex.compile(r"[\p{Cf}\ufffe]+")
 _MOST_ENTRIES = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frontmatter:
-    """What the block says. `values` are JSON-ready; `key_lines` tells the file line of each key, from 1."""
+    """What the block says. `values` are JSON-ready; `keys` are all keys in order, each with its line of the file."""
 
     state: FrontmatterState = FrontmatterState.NONE
     values: Mapping[str, Any] = field(default_factory=dict)
-    key_lines: Mapping[str, int] = field(default_factory=dict)
+    keys: tuple[tuple[str, int], ...] = ()
     perhaps: Mapping[str, Any] = field(default_factory=dict)
-    """Of a block that has no clear end: what every line of the note that looks like a key says, as text."""
+    """What is in doubt: of a block that has no clear end, what every line of the note that looks like a key says, as
+    text; of further blocks below the first, what each of their keys says, as a list, which is no word of any rule."""
     body_line: int = 1
     problems: tuple[Problem, ...] = ()
+
+    @property
+    def key_lines(self) -> Mapping[str, int]:
+        """The line of the file in which each key stands first."""
+        return dict(reversed(self.keys))
 
     def get(self, *names: str) -> list[Any]:
         """The values of every key that is one of these names without case."""
@@ -73,7 +86,7 @@ class Frontmatter:
     @property
     def tags(self) -> tuple[str, ...]:
         """Folded tags without `#`, from a list or from a text with commas or spaces."""
-        found = (tag_key(tag) for value in self.get("tags", "tag") for tag in _tag_names(value))
+        found = (tag_key(tag) for value in self.get(*_TAG_KEYS) for tag in _tag_names(value))
         return tuple(dict.fromkeys(tag for tag in found if tag))
 
     @property
@@ -85,16 +98,20 @@ class Frontmatter:
     @property
     def links(self) -> tuple[Link, ...]:
         """The wikilinks in any property, with the line of their key."""
+        lines = self.key_lines
         return tuple(
             link
             for key, value in self.values.items()
             for text in _texts(value)
-            for link in _links_in(text, _kind(key), self.key_lines.get(key, 1))
+            for link in _links_in(text, _kind(key), lines.get(key, 1))
         )
 
 
 def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
-    """Read the block that starts at the very first line, if there is one."""
+    """Read the block that starts at the very first line, if there is one, and what further blocks below it say.
+
+    Other programs put a block of their own above the one that is there, and a conflict in git leaves both sides'.
+    """
     if not lines or lines[0].rstrip(" \t") != "---":
         return _misplaced(lines)
     close = next((at for at, line in enumerate(lines[1:], 1) if line.rstrip(" \t") == "---"), None)
@@ -105,7 +122,49 @@ def read_frontmatter(lines: Sequence[str]) -> Frontmatter:
         document = read_yaml("\n".join(block))
     except UnreadableYaml as error:
         return _unreadable(block, error.line, body_line=close + 2)
-    return _read(document, block, body_line=close + 2)
+    return _with_further(_read(document, block, body_line=close + 2), lines, close + 1)
+
+
+def _with_further(front: Frontmatter, lines: Sequence[str], start: int) -> Frontmatter:
+    line, said = _further(lines, start)
+    if front.state is FrontmatterState.UNREADABLE or not said:
+        return front
+    return replace(front, perhaps=said, problems=(*front.problems, _misplaced_at(line)))
+
+
+def _further(lines: Sequence[str], start: int) -> tuple[int, dict[str, Any]]:
+    """Read blocks with nothing of the note's text above them: the line of the first, from 1, and what the keys say."""
+    first, said = 0, dict[str, list[Any]]()
+    for _ in range(_MOST_FURTHER):
+        at = _first_line(lines, start)
+        if at is None or not _OPENS_LOOSELY.match(_seen(lines[at])):
+            break
+        inside = list(takewhile(_is_inside, lines[at + 1 : at + 1 + _UNCLOSED_LINES]))
+        for key, value in _entry_by_entry(list(_block_like(map(_seen, inside))))[0].items():
+            said.setdefault(key, []).append(value)
+        first = first or at + 1
+        start = at + len(inside) + 2
+    return first, dict(said)
+
+
+def _first_line(lines: Sequence[str], start: int) -> int | None:
+    """Find the first line that is neither blank nor an aside, among the next few."""
+    places = range(start, min(start + _LINES_ABOVE, len(lines)))
+    return next((at for at in places if not _is_aside(lines[at])), None)
+
+
+def _is_aside(line: str) -> bool:
+    seen = _seen(line)
+    return not seen.strip() or bool(_CONFLICT.match(seen) or _ASIDE.match(seen))
+
+
+def _is_inside(line: str) -> bool:
+    return not _OPENS_ASKEW.fullmatch(_seen(line))
+
+
+def _seen(line: str) -> str:
+    """Give a line without signs that nobody sees."""
+    return line if line.isascii() else _INVISIBLE.sub("", line)
 
 
 def _read(document: Document, block: Sequence[str], *, body_line: int) -> Frontmatter:
@@ -113,8 +172,8 @@ def _read(document: Document, block: Sequence[str], *, body_line: int) -> Frontm
         return Frontmatter(state=FrontmatterState.READ, body_line=body_line)
     if not isinstance(document.value, dict):
         return _unreadable(block, 0, body_line=body_line)
-    key_lines = {key: line + 2 for key, line in document.key_lines.items()}
-    return Frontmatter(state=FrontmatterState.READ, values=document.value, key_lines=key_lines, body_line=body_line)
+    keys = tuple((key, line + 2) for key, line in document.keys)
+    return Frontmatter(state=FrontmatterState.READ, values=document.value, keys=keys, body_line=body_line)
 
 
 def _unreadable(block: Sequence[str], line: int, *, body_line: int) -> Frontmatter:
@@ -125,11 +184,11 @@ def _unreadable(block: Sequence[str], line: int, *, body_line: int) -> Frontmatt
         message=f"The frontmatter is not valid YAML near line {line}, so the note counts as personal until mended.",
         line=line,
     )
-    values, key_lines = _entry_by_entry(block)
+    values, keys = _entry_by_entry(block)
     return Frontmatter(
         state=FrontmatterState.UNREADABLE,
         values=values,
-        key_lines=key_lines,
+        keys=keys,
         body_line=body_line if values else 1,
         problems=(problem,),
     )
@@ -137,7 +196,7 @@ def _unreadable(block: Sequence[str], line: int, *, body_line: int) -> Frontmatt
 
 def _unclosed(lines: Sequence[str]) -> Frontmatter:
     """A block without an end is body, but its lines may still name the key that makes the note personal."""
-    values, key_lines = _entry_by_entry(list(_block_like(lines[1:_UNCLOSED_LINES])))
+    values, keys = _entry_by_entry(list(_block_like(lines[1:_UNCLOSED_LINES])))
     perhaps = _said_loosely(lines[1:])
     if not perhaps and not values:
         return Frontmatter(state=FrontmatterState.UNCLOSED)
@@ -148,30 +207,33 @@ def _unclosed(lines: Sequence[str]) -> Frontmatter:
         "names its sensitivity in it counts as personal. Close it.",
         line=1,
     )
-    return Frontmatter(
-        state=FrontmatterState.UNCLOSED, values=values, key_lines=key_lines, perhaps=perhaps, problems=(problem,)
-    )
+    return Frontmatter(state=FrontmatterState.UNCLOSED, values=values, keys=keys, perhaps=perhaps, problems=(problem,))
 
 
 def _misplaced(lines: Sequence[str]) -> Frontmatter:
     """A block below blank lines, or with an odd first line, is body; but who names a note personal in it means that."""
-    above = [line.translate(_INVISIBLE) for line in lines[:_LINES_ABOVE]]
-    start = next((at for at, line in enumerate(above) if line.strip()), None)
-    if start is None or not _OPENS_LOOSELY.match(above[start]):
+    start = _first_line(lines, 0)
+    if start is None or not _OPENS_LOOSELY.match(_seen(lines[start])):
         return Frontmatter()
-    below = (line.translate(_INVISIBLE) for line in lines[start + 1 :])
-    inside = list(takewhile(lambda line: not _OPENS_ASKEW.fullmatch(line), below))
-    values, _ = _entry_by_entry(list(_block_like(inside[:_UNCLOSED_LINES])))
-    perhaps = _said_loosely(inside)
+    inside = list(takewhile(_is_inside, lines[start + 1 :]))
+    values, _ = _entry_by_entry(list(_block_like(map(_seen, inside[:_UNCLOSED_LINES]))))
+    # Below a heading a rule is a rule, and what comes after it is text.
+    is_below_text = any(_ASIDE.match(_seen(line)) for line in lines[:start])
+    loosely = {} if is_below_text else _said_loosely(inside)
+    perhaps = {**_further(lines, start + len(inside) + 2)[1], **loosely}
     if not perhaps and not values:
         return Frontmatter()
-    problem = Problem(
-        code=MISPLACED,
-        message=f"The frontmatter does not start with `---` alone in the first line but near line {start + 1}, so it "
-        "is read as text, and the note counts as personal. Move it to the top.",
-        line=start + 1,
-    )
+    problem = _misplaced_at(start + 1)
     return Frontmatter(state=FrontmatterState.UNCLOSED, values=values, perhaps=perhaps, problems=(problem,))
+
+
+def _misplaced_at(line: int) -> Problem:
+    return Problem(
+        code=MISPLACED,
+        message=f"Frontmatter that does not start with `---` alone in the first line but near line {line} is read as "
+        "text, and names the note's sensitivity, so the note counts as personal. Move it to the top.",
+        line=line,
+    )
 
 
 def _said_loosely(lines: Iterable[str]) -> dict[str, Any]:
@@ -183,7 +245,7 @@ def _said_loosely(lines: Iterable[str]) -> dict[str, Any]:
     said: dict[str, list[Any]] = {}
     last: list[Any] | None = None
     for line in lines:
-        text = storable(line.translate(_INVISIBLE))
+        text = storable(_seen(line))
         if last is not None and text[:1] in {" ", "\t", "-"} and (item := text.strip(" \t-")):
             last.append(item)
         if found := _SAID_LOOSELY.match(text):
@@ -194,7 +256,18 @@ def _said_loosely(lines: Iterable[str]) -> dict[str, Any]:
     return {key: all_said(values) for key, values in said.items()}
 
 
-def _block_like(lines: Sequence[str]) -> Iterator[str]:
+def holds_tags(key: str) -> bool:
+    """Tell whether a property is one of Obsidian's for tags."""
+    return fold(key).strip() in _TAG_KEYS
+
+
+def key_of_line(line: str) -> str | None:
+    """Give what looks like a key at the beginning of a line, whatever stands around it; None where nothing does."""
+    found = _SAID_LOOSELY.match(storable(_seen(line)))
+    return found[1].strip(" \t\"'") if found else None
+
+
+def _block_like(lines: Iterable[str]) -> Iterator[str]:
     """The lines up to a blank line after which a heading comes, or no more keys. Above one a heading is a comment."""
     after_blank = False
     for line in lines:
@@ -208,17 +281,17 @@ def _is_yaml_like(line: str) -> bool:
     return bool(_KEY.match(line) or _YAML_LIKE.match(line))
 
 
-def _entry_by_entry(block: Sequence[str]) -> tuple[dict[str, Any], dict[str, int]]:
+def _entry_by_entry(block: Sequence[str]) -> tuple[dict[str, Any], tuple[tuple[str, int], ...]]:
     """Read each top-level key with the lines that belong to it by itself, as YAML or else as text."""
     said: dict[str, list[Any]] = {}
-    key_lines: dict[str, int] = {}
+    keys: list[tuple[str, int]] = []
     starts = [at for at, line in enumerate(block) if _KEY.match(line) and not line[:1].isspace()]
     starts = starts or [at for at, line in enumerate(block) if _KEY.match(line)]
     for start, end in pairwise([*starts[:_MOST_ENTRIES], *starts[_MOST_ENTRIES : _MOST_ENTRIES + 1], len(block)]):
         key, value = _entry(block[start:end])
         said.setdefault(key, []).append(value)
-        key_lines.setdefault(key, start + 2)
-    return {key: all_said(values) for key, values in said.items()}, key_lines
+        keys.append((key, start + 2))
+    return {key: all_said(values) for key, values in said.items()}, tuple(keys)
 
 
 def _entry(lines: Sequence[str]) -> tuple[str, Any]:

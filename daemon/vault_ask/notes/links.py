@@ -13,7 +13,7 @@ from vault_ask.notes.model import Link, LinkKind
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]+:", re.IGNORECASE)
 _SCHEMES_WITHOUT_SLASHES = re.compile(r"(?:javascript|vbscript|data|mailto|tel|sms|about|blob|magnet):", re.IGNORECASE)
-_BLOCK = re.compile(r"(.*?)#?\^([\w-]+)\s*", re.DOTALL)
+_BLOCK = re.compile(r"(.*?)#\^([\w-]+)\s*", re.DOTALL)
 
 
 def link_key(text: str) -> str:

@@ -104,6 +104,8 @@ class Note:
     frontmatter: Mapping[str, Any] = field(default_factory=dict)
     """JSON-ready values under their keys as written; of a broken block, the keys that could be told."""
     frontmatter_state: FrontmatterState = FrontmatterState.NONE
+    property_lines: tuple[tuple[int, int], ...] = ()
+    """The first and the last line of each property that says something that may be asked for."""
     aliases: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     headings: tuple[Heading, ...] = ()
@@ -121,12 +123,17 @@ class Note:
         return "\n".join(self.lines[self.body_line - 1 :])
 
 
+PROPERTIES = 1_000_000
+"""The place of a note's properties among its chunks: behind every passage of its text, and next to none of them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
     """A passage of a note: exactly the lines `line_start..line_end`, or a piece of one over-long line.
 
     `id` is stable: the same note text at the same path gives the same ids. `prelude` is embedded and searched with
-    the body and never shown. `block` is the id of the first block-id marker inside, without `^`.
+    the body and never shown. `block` is the id of the first block-id marker inside, without `^`. Of the properties,
+    whose `ordinal` is PROPERTIES or more, a line that says nothing is blank in the body.
     """
 
     id: str

@@ -8,6 +8,7 @@ from vault_ask.notes.decoding import Decoded, decode
 from vault_ask.notes.frontmatter import MISPLACED, UNCLEAR, Frontmatter, read_frontmatter
 from vault_ask.notes.markdown import Structure, parse_markdown
 from vault_ask.notes.model import FrontmatterState, Note
+from vault_ask.notes.property_lines import property_lines
 from vault_ask.notes.sensitivity import Rules
 
 CANVAS = ".canvas"
@@ -28,10 +29,13 @@ def parse(path: str, content: bytes, rules: Rules, resolved_path: str | None = N
 def _minded(front: Frontmatter, rules: Rules) -> Frontmatter:
     """Say nothing of a misplaced or unclear block that says nothing of sensitivity: it is text below a rule.
 
-    What it says is kept all the same, for the day when other rules ask for it.
+    What it says is kept all the same, for the day when other rules ask for it; of further blocks only what they may.
     """
+    if front.state is FrontmatterState.READ:
+        front = replace(front, perhaps=rules.concerned(front.perhaps))
     may_be_text = any(problem.code in {MISPLACED, UNCLEAR} for problem in front.problems)
-    return replace(front, problems=()) if may_be_text and not rules.speaks_of(front.claims) else front
+    says_nothing = not rules.speaks_of(front.perhaps if front.state is FrontmatterState.READ else front.claims)
+    return replace(front, problems=()) if may_be_text and says_nothing else front
 
 
 def _note(  # noqa: PLR0917  # every part of a note is needed to make one
@@ -45,7 +49,7 @@ def _note(  # noqa: PLR0917  # every part of a note is needed to make one
 ) -> Note:
     # An unclosed block is text: only the sensitivity rule looks at the keys in it.
     told = front if front.state is not FrontmatterState.UNCLOSED else replace(front, values={})
-    key_line = next((line for key, line in front.key_lines.items() if rules.names_key(key)), None)
+    key_line = next((line for key, line in front.keys if rules.names_key(key)), None)
     odd_key = rules.problem(front.values, line=key_line)
     tags = tuple(dict.fromkeys((*told.tags, *body.tags)))
     return Note(
@@ -56,6 +60,7 @@ def _note(  # noqa: PLR0917  # every part of a note is needed to make one
         sensitivity=rules.classify(path, resolved_path, front.claims, front.state, tags),
         frontmatter=front.claims,
         frontmatter_state=front.state,
+        property_lines=property_lines(front, lines, is_withheld=rules.names_key),
         aliases=told.aliases,
         tags=tags,
         headings=body.headings,

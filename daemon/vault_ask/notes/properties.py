@@ -16,6 +16,9 @@ _NUMBER = re.compile(r"[+-]?\d{1,300}(?:\.\d{1,300})?", re.ASCII)
 _LINK = re.compile(r"!?\[\[([^\[\]\n|]*)(?:\|([^\[\]\n]*))?\]\]")
 _AROUND = "\"'“”„«»‘’,;:.!?()[]{}#"
 _SPACELESS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]")
+_HUMP = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
+_JOINT = regex.compile(r"(?<=[\p{L}\p{M}\p{N}])[ _-](?=[\p{L}\p{M}\p{N}])")
+_SIMPLE = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _DEEPEST = 20
 
 
@@ -33,10 +36,30 @@ def property_key(name: str) -> str:
     return fold(storable(name)).strip()
 
 
+def squeezed(name: str) -> str:
+    """Give the name of a property by which `created_at`, `Created At`, `created-at` and `createdAt` are one."""
+    return fold(storable(name)).replace(" ", "").replace("_", "").replace("-", "").replace("*", "")
+
+
+def parted(text: str) -> str:
+    """Give a text with those words apart that are written in one, as in `dueDate`: nobody asks for them so."""
+    return _HUMP.sub(" ", text)
+
+
 def as_words(text: str) -> str:
     """Fold a text to its words with one blank between them, marks around a word taken off."""
     bare = (word.strip(_AROUND) or word for word in fold(storable(text)).split())
     return " ".join(bare)
+
+
+def as_parts(text: str) -> tuple[str, ...]:
+    """Give the folded words of a value, of `on-hold`, `on_hold` and `onHold` two.
+
+    Nothing where it does not begin with a letter, as a date and a number do, or has other signs in it: `owed -5` is not
+    `owed 5`.
+    """
+    parts = tuple(_JOINT.split(as_words(parted(storable(text)))))
+    return parts if parts[0][:1].isalpha() and all(map(_SIMPLE.fullmatch, parts)) else ()
 
 
 def as_number(text: str) -> float | None:

@@ -9,13 +9,13 @@ from typing import Any
 
 from vault_ask.errors import ConfigError
 from vault_ask.notes.copies import original_of
-from vault_ask.notes.fold import fold_loosely
-from vault_ask.notes.frontmatter import Frontmatter
+from vault_ask.notes.fold import fold, fold_loosely
+from vault_ask.notes.frontmatter import Frontmatter, holds_tags
 from vault_ask.notes.model import FrontmatterState, Problem
 from vault_ask.notes.patterns import Pattern, folded_tag, path_pattern, tag_pattern
 from vault_ask.scope import Sensitivity
 
-_FORMAT = "2"  # change when the same rules come to mean something else
+_FORMAT = "3"  # change when the same rules come to mean something else
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,8 @@ class Rules:
     def matches(self, path: str) -> tuple[str, ...]:
         """Tell which patterns make this vault path personal: by itself, or by what it is a conflict copy of."""
         names = {fold_loosely(path).strip("/"), original_of(path)[0]}
+        # Obsidian shows a note without its suffix, so that is how it is written.
+        names |= {shown for name in names if not (shown := name.removesuffix(".md")).endswith(".md")}
         return tuple(pattern.label for pattern in self.paths if any(map(pattern.matches, names)))
 
     def matches_tags(self, tags: Iterable[str]) -> tuple[str, ...]:
@@ -99,6 +101,10 @@ class Rules:
         """Tell whether a block holds the key or a personal tag."""
         return any(map(self.names_key, frontmatter)) or self._is_tagged(frontmatter, ())
 
+    def concerned(self, frontmatter: Mapping[str, Any]) -> dict[str, Any]:
+        """Give what the key of these rules, and tags, which any rules may ask for, say in a block."""
+        return {key: value for key, value in frontmatter.items() if self.names_key(key) or holds_tags(key)}
+
     def problem(self, frontmatter: Mapping[str, Any], *, line: int | None = None) -> Problem | None:
         """Say so when the note's key holds a value that is no word of ours; the note counts as personal."""
         if all(_word(value) in {"open", "personal", "true"} for value in self._said(frontmatter)):
@@ -120,5 +126,5 @@ class Rules:
 
 
 def _word(value: object) -> str:
-    """The value as one word, without case; a list of words is none."""
-    return fold_loosely(value).strip() if isinstance(value, str) else {True: "true"}.get(value is True, "")
+    """The value as one word, without case; a list of words is none. Not folded loosely: `open` opens."""
+    return fold(value).strip() if isinstance(value, str) else {True: "true"}.get(value is True, "")

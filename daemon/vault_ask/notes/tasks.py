@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from vault_ask.notes.model import BlockKind, Note
+from vault_ask.notes.model import Note
 from vault_ask.notes.properties import as_words
+from vault_ask.notes.text_lines import text_lines
 
 TASK = re.compile(r"[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)+\[([^\]\n])\](?:\s+(.*))?$")
 """A line with a task: its mark, and its words. A list may be nested, numbered, or in a quote."""
 _BOXED = re.compile(r"\[([^\]\n])\]\s+(.*)", re.DOTALL)
-_FENCE = re.compile(r"[\s>]*(?:`{3,}|~{3,})")
-_NO_TEXT = frozenset({BlockKind.FENCE, BlockKind.HTML})
 
 
 class TaskState(StrEnum):
@@ -79,12 +78,5 @@ def _state(mark: str) -> TaskState:
 
 def tasks(note: Note) -> Iterator[Task]:
     """Give the tasks of a note in order; what a code block shows is none."""
-    for block in note.blocks:
-        if block.kind in _NO_TEXT or not block.embeddable:
-            continue
-        is_code = False
-        for line in range(block.line_start, block.line_end + 1):
-            text = note.lines[line - 1]
-            is_code ^= bool(_FENCE.match(text))
-            if not is_code and (task := task_in(text, line)):
-                yield task
+    found = (task_in(text, line) for line, text in text_lines(note))
+    return (task for task in found if task is not None)

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import yaml
@@ -38,10 +39,10 @@ class UnreadableYaml(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The value of a YAML text, with the 0-based line of every key of a top-level mapping."""
+    """The value of a YAML text, and the keys of a top-level mapping as written, each with its 0-based line."""
 
     value: Any
-    key_lines: dict[str, int]
+    keys: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(slots=True)
@@ -63,7 +64,7 @@ class _Reader:
     stack: list[_Open] = field(default_factory=list)
     anchors: dict[str, tuple[Any, int]] = field(default_factory=dict)
     root: Any = None
-    key_lines: dict[str, int] = field(default_factory=dict)
+    keys: list[tuple[str, int]] = field(default_factory=list)
 
     def put(self, value: Any, weight: int, event: Any, anchor: str | None = None) -> None:  # noqa: ANN401  # JSON value
         if anchor:
@@ -111,12 +112,13 @@ class _Reader:
         said: dict[str, list[Any]] = {}
         for key, value, line in zip(keys, values, lines, strict=True):
             name = _name(key)
-            if name == "<<" and isinstance(value, dict):
-                mapping = {**value, **mapping}
+            if not self.stack:
+                self.keys.append((name, line))
+            merged = value if isinstance(value, list) else [value]
+            if name == "<<" and all(isinstance(one, dict) for one in merged):
+                mapping = reduce(lambda whole, one: {**one, **whole}, merged, mapping)
                 continue
             said.setdefault(name, []).append(value)
-            if not self.stack:
-                self.key_lines.setdefault(name, line)
         return {**mapping, **{name: all_said(values) for name, values in said.items()}}
 
 
@@ -145,7 +147,7 @@ def read_yaml(text: str) -> Document:
                 reader.alias(event)
             case _:
                 pass
-    return Document(reader.root, reader.key_lines)
+    return Document(reader.root, tuple(reader.keys))
 
 
 def _events(text: str) -> Iterator[Any]:

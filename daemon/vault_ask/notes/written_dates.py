@@ -4,6 +4,7 @@ A date that cannot be is none, and one that may mean two days is none either unl
 Digits may be of any script.
 """
 
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -43,6 +44,8 @@ _WEEK_WORDS = r"(?:W|KW|CW|Wk|Week|Woche|Vecka|Uke|Uge|Semaine|Semana|Settimana|
 _NAME = r"(?P<name>[^\W\d_][^\W\d_]{2,})\.?"
 _OF = r"(?:(?:of|de|del|di|da|d|of the)(?:['’]|\s+))?"
 _TIME = r"(?:[T_ ][0-2]\d:[0-5]\d(?::[0-5]\d)?)?"
+# Of a word that goes on: Chinese, Japanese and Korean write the next one without a space.
+_LETTER = r"[^\W\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
 _GAP = r"[\s,\-_]+"
 
 
@@ -133,7 +136,7 @@ _LONGER_FORMS: tuple[tuple[regex.Pattern[str], _Reading], ...] = (
 _NUMERIC_FORMS = (
     *(form for form in _DAY_FORMS if form[1] is not _named_day),
     *(form for form in _LONGER_FORMS if form[1] in {_week, _quarter}),
-    (_pattern(rf"(?<![-./\w])({_YEAR})-(0[1-9]|1[0-2])(?![-./]?\w)"), _month),
+    (_pattern(rf"(?<![-./\w])({_YEAR})-(0[1-9]|1[0-2])(?![-./]?{_LETTER})"), _month),
 )
 
 
@@ -171,9 +174,15 @@ def numeric_dates(text: str, *, order: DayOrder | None = None) -> list[tuple[int
     for pattern, reading in _NUMERIC_FORMS:
         for match in pattern.finditer(text):
             days = reading(match, order)
-            if days and all(match.end() <= start or end <= match.start() for start, end, _ in found):
-                found.append((match.start(), match.end(), days))
-    return sorted(found)
+            if days and _is_free(found, match.start(), match.end()):
+                insort(found, (match.start(), match.end(), days))
+    return found
+
+
+def _is_free(taken: Sequence[tuple[int, int, Days]], start: int, end: int) -> bool:
+    """Say whether a span lies between those of a list in order, which do not overlap."""
+    at = bisect_left(taken, (start,))
+    return (at == 0 or taken[at - 1][1] <= start) and (at == len(taken) or end <= taken[at][0])
 
 
 def _read(
