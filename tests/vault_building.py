@@ -9,7 +9,8 @@ from pathlib import Path
 from vault_ask.index.drafts import Draft, embedding_hash, embedding_text
 from vault_ask.index.embedding import Embedder, Refused, Vector
 from vault_ask.index.files import IndexFiles
-from vault_ask.index.view import Index, S, VaultView
+from vault_ask.index.view import Index, VaultView
+from vault_ask.index.within import Filter, Tag, Wanted, Within
 from vault_ask.index.writer import IndexWriter
 from vault_ask.notes.chunker import chunk
 from vault_ask.notes.language import LanguageDetector
@@ -17,13 +18,15 @@ from vault_ask.notes.model import Chunk, Note
 from vault_ask.notes.parse import parse
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.retrieval.retriever import Retriever
-from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
-from vault_ask.settings import ChunkSettings, RetrievalSettings
+from vault_ask.scope import OpenScope, PrivateScope, S, Sensitivity
+from vault_ask.settings.retrieval import RetrievalSettings
+from vault_ask.settings.vault import ChunkSettings
 
 OPEN = OpenScope(web_allowed=True)
 PRIVATE = PrivateScope()
 RULES = Rules.compile(["Private/**"], "sensitivity")
 LANGUAGES = LanguageDetector()
+EVERY = 1_000_000
 
 Vectors = Mapping[bytes, Vector]
 
@@ -113,6 +116,12 @@ class Building:
 
     def close(self) -> None:
         self.writer.close()
+
+
+def tagged(view: VaultView[S], tag: str) -> list[str]:
+    """List the paths of notes in sight that a filter for a tag (folded, without `#`) leaves."""
+    within = Within((Filter(f"tag:{tag}", (Wanted(Tag(tag)),)),))
+    return sorted(set(view.chunks.paths_of(view.filters.holding(within, EVERY)).values()))
 
 
 def made_by_hand(

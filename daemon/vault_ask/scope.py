@@ -49,6 +49,7 @@ class PrivateScope:
 
 
 Scope = OpenScope | PrivateScope
+S = TypeVar("S", OpenScope, PrivateScope)
 S_co = TypeVar("S_co", OpenScope, PrivateScope, covariant=True)
 
 

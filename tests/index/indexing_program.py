@@ -10,7 +10,7 @@ from vault_ask.index.files import IndexFiles
 from vault_ask.ingest.progress import Progress
 from vault_ask.ingest.workshop import Tools, Workshop, open_writer
 from vault_ask.notes.sensitivity import Rules
-from vault_ask.settings import ChunkSettings
+from vault_ask.settings.vault import ChunkSettings
 
 NOTES = 200
 

@@ -53,10 +53,10 @@ def test_two_thousand_edits_leave_one_note_and_a_small_file(tmp_path: Path) -> N
     assert faults(writer) == []
     question = vectors_for(draft)[0]
     with building.open(OPEN) as view:
-        live = view.chunks_of("Busy.md")
-        assert [passage.body for passage in view.passages(live).values()] == [chunk.body for chunk in draft.chunks]
-        assert sorted(chunk for chunk, _ in view.nearest(question, 1_000)) == sorted(live)
-        assert sorted(chunk for chunk, _ in view.matching('"passag"', 1_000)) == sorted(live)
+        live = view.chunks.of("Busy.md")
+        assert [passage.body for passage in view.text.passages(live).values()] == [chunk.body for chunk in draft.chunks]
+        assert sorted(chunk for chunk, _ in view.vectors.nearest(question, 1_000)) == sorted(live)
+        assert sorted(chunk for chunk, _ in view.words.matching('"passag"', 1_000)) == sorted(live)
     building.close()
     # Ten times the edits need no more room: rows and places are used again.
     assert writer.path.stat().st_size <= size_at_first * 1.25

@@ -9,7 +9,7 @@ import pytest
 from fakes import HashEmbedder, bag_of_words
 from vault_ask.index.drafts import OtherClaim, other_claims, stored_claims
 from vault_ask.index.migrations import MIGRATIONS, migrate
-from vault_ask.index.view import Known
+from vault_ask.index.reading.notes import Known
 from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.ingest import reclassify
 from vault_ask.notes.model import FrontmatterState
@@ -35,10 +35,12 @@ def building(tmp_path: Path) -> Iterator[Building]:
 def seen(building: Building) -> list[str]:
     """The notes an open question can see, which every part of the index has to agree on."""
     with building.open(OPEN) as view:
-        by_words = {passage.path for passage in view.passages([c for c, _ in view.matching('"canari"', 99)]).values()}
-        near = [chunk for chunk, _ in view.nearest(bag_of_words("canary", 64), 99)]
-        assert by_words == {passage.path for passage in view.passages(near).values()} == set(view.paths())
-        return view.paths()
+        by_words = {
+            passage.path for passage in view.text.passages([c for c, _ in view.words.matching('"canari"', 99)]).values()
+        }
+        near = [chunk for chunk, _ in view.vectors.nearest(bag_of_words("canary", 64), 99)]
+        assert by_words == {passage.path for passage in view.text.passages(near).values()} == set(view.notes.paths())
+        return view.notes.paths()
 
 
 @pytest.mark.parametrize("order", [(NOTE, COPY), (COPY, NOTE)])
@@ -48,7 +50,7 @@ def test_a_copy_is_closed_by_its_original_whichever_came_first(building: Buildin
         building.put({path: texts[path]})
     assert seen(building) == []
     with building.open(PRIVATE) as view:
-        assert view.paths() == sorted(texts)
+        assert view.notes.paths() == sorted(texts)
 
 
 def test_a_copy_closes_neither_its_original_nor_another_copy(building: Building) -> None:

@@ -234,15 +234,15 @@ def test_a_view_opened_before_there_were_vectors_sees_them_later(tmp_path: Path)
     embedder = HashEmbedder()
     question = embedder.embed_query("plain harvest text")
     with building.open(OPEN) as view:
-        assert (view.space, view.dimension, view.nearest(question, 5)) == (None, None, [])
-        assert view.centred_vectors(view.chunks_of("Open.md")) == {}
+        assert (view.vectors.space, view.vectors.dimension, view.vectors.nearest(question, 5)) == (None, None, [])
+        assert view.vectors.centred(view.chunks.of("Open.md")) == {}
     building.writer.use_space(embedder.space, embedder.priors(), "off")
     building.embedder = embedder
     waiting = building.writer.waiting(10)
     building.writer.store_vectors(*building.embed({item.embed_hash: item.text for item in waiting}))
     with building.open(OPEN) as view:
-        assert (view.space, view.dimension) == (embedder.space.fingerprint, 64)
-        assert [chunk for chunk, _ in view.nearest(question, 5)] == view.chunks_of("Open.md")
+        assert (view.vectors.space, view.vectors.dimension) == (embedder.space.fingerprint, 64)
+        assert [chunk for chunk, _ in view.vectors.nearest(question, 5)] == view.chunks.of("Open.md")
     building.close()
 
 
@@ -253,15 +253,15 @@ def test_a_view_is_of_one_moment_while_a_writer_goes_on(tmp_path: Path) -> None:
         # Nothing is read yet, and the state is already fixed.
         building.put({"New.md": "harvest again", "Open.md": "reworded"}, gone=["Private/Diary.md"])
         building.writer.refresh_statistics(force=True)
-        assert view.paths() == sorted(NOTES)
-        assert view.tallies().chunks == view.counts().chunks == 2
-        assert len(view.matching('"harvest"', 9)) == view.document_frequency(["harvest"])["harvest"] == 2
-        assert view.centring().covariance is None
-        assert len(view.nearest(HashEmbedder().embed_query("harvest"), 9)) == 2
+        assert view.notes.paths() == sorted(NOTES)
+        assert view.words.tallies().chunks == view.state.counts().chunks == 2
+        assert len(view.words.matching('"harvest"', 9)) == view.words.document_frequency(["harvest"])["harvest"] == 2
+        assert view.vectors.centring().covariance is None
+        assert len(view.vectors.nearest(HashEmbedder().embed_query("harvest"), 9)) == 2
     with building.open(PRIVATE) as view:
-        assert view.paths() == ["New.md", "Open.md"]
-        assert view.tallies().chunks == 2
-        assert view.centring().covariance is not None
+        assert view.notes.paths() == ["New.md", "Open.md"]
+        assert view.words.tallies().chunks == 2
+        assert view.vectors.centring().covariance is not None
     building.close()
 
 
@@ -286,7 +286,7 @@ def test_a_journal_that_was_cut_while_it_is_in_use_is_damage(tmp_path: Path) -> 
     journal = building.files.current.with_name(f"{building.files.current.name}-wal")
     os.truncate(journal, 0)
     with pytest.raises(IndexDamaged, match="set aside"), building.open(OPEN) as view:
-        view.paths()
+        view.notes.paths()
     building.writer.abandon()
 
 
@@ -299,6 +299,6 @@ def test_damage_inside_a_text_is_told_without_the_text(tmp_path: Path) -> None:
     broken = Building(tmp_path)
     assert broken.writer.damage() is None
     with pytest.raises(IndexFailed, match="--rebuild") as caught, broken.open(OPEN) as view:
-        view.passages(view.chunks_of("A.md"))
+        view.text.passages(view.chunks.of("A.md"))
     assert "canar" not in str(caught.value)
     broken.close()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fakes import HashEmbedder
-from vault_ask.index.departed import Departed
+from vault_ask.index.writing.departed import Departed
 from vault_building import OPEN, PRIVATE, Building
 
 TEXT = "# Trees\nquince and medlar\n\n# Bees\nhoney and wax\n"
@@ -27,7 +27,7 @@ def building(tmp_path: Path, embedder: HashEmbedder) -> Iterator[Building]:
 
 def vectors_of(building: Building, path: str) -> list[object]:
     with building.open(PRIVATE) as view:
-        return [vector.tolist() for vector in view.centred_vectors(view.chunks_of(path)).values()]
+        return [vector.tolist() for vector in view.vectors.centred(view.chunks.of(path)).values()]
 
 
 def test_note_that_comes_back_under_another_title_finds_its_vectors(building: Building, embedder: HashEmbedder) -> None:
@@ -59,9 +59,9 @@ def test_note_that_comes_back_personal_has_its_vectors_where_personal_ones_are(
     wanted = np.zeros(64, np.float32)
     wanted[0] = 1
     with building.open(OPEN) as view:
-        assert view.nearest(wanted, 9) == []
+        assert view.vectors.nearest(wanted, 9) == []
     with building.open(PRIVATE) as view:
-        assert len(view.nearest(wanted, 9)) == len(view.chunks_of("Private/Old.md")) > 0
+        assert len(view.vectors.nearest(wanted, 9)) == len(view.chunks.of("Private/Old.md")) > 0
 
 
 def test_nothing_of_a_deleted_note_stays_in_the_folder(building: Building, tmp_path: Path) -> None:
@@ -72,12 +72,12 @@ def test_nothing_of_a_deleted_note_stays_in_the_folder(building: Building, tmp_p
 
 
 def test_number_of_vectors_is_bounded_and_the_oldest_go_first(building: Building, embedder: HashEmbedder) -> None:
-    building.writer._departed = Departed(most=2)
+    building.writer._notes._departed = Departed(most=2)
     notes = {f"{number}.md": f"passage {number}\n" for number in range(4)}
     building.put(notes)
     for path in notes:
         building.put({}, gone=[path])
-    assert building.writer._departed._count == 2
+    assert building.writer._notes._departed._count == 2
     embedder.embedded.clear()
     building.put({f"back/{path}": text for path, text in notes.items()})
     assert sorted(text.rpartition(" ")[2] for text in embedder.embedded) == ["0", "1"]
@@ -87,13 +87,13 @@ def test_same_bytes_deleted_twice_count_once(building: Building) -> None:
     building.put({"a.md": "same\n", "b.md": "same\n"})
     building.put({}, gone=["a.md"])
     building.put({}, gone=["b.md"])
-    assert building.writer._departed._count == len(building.writer._departed._notes) == 1
+    assert building.writer._notes._departed._count == len(building.writer._notes._departed._notes) == 1
 
 
 def test_note_without_vectors_leaves_nothing(tmp_path: Path) -> None:
     building = Building(tmp_path / "waiting")
     building.put({"a.md": "text\n"})
     building.writer.delete(["a.md"])
-    assert building.writer._departed.find(b"x", b"y", b"z") is None
-    assert building.writer._departed._count == 0
+    assert building.writer._notes._departed.find_text(b"x", b"z", 1) is None
+    assert building.writer._notes._departed._count == 0
     building.close()

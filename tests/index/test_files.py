@@ -21,7 +21,7 @@ NOTES = {f"n{number}.md": f"text {number} [[n{number + 1}]] " + "word " * number
 
 def paths(files: IndexFiles) -> list[str]:
     with Index(files).open(OPEN) as view:
-        return view.paths()
+        return view.notes.paths()
 
 
 def written(file: Path, *notes: str) -> None:
@@ -40,9 +40,9 @@ def test_a_rebuilt_file_takes_over_and_the_former_one_goes(tmp_path: Path) -> No
         written(files.building, "new.md")
         files.promote()
         # Whoever reads the former file reads it to the end.
-        assert view.paths() == ["old.md"]
+        assert view.notes.paths() == ["old.md"]
     with index.open(OPEN) as view:
-        assert view.paths() == ["new.md"]
+        assert view.notes.paths() == ["new.md"]
     assert [file.name for file in sorted(tmp_path.iterdir()) if file.suffix == ".sqlite"] == ["index-2.sqlite"]
     assert files.building.name == "index-3.sqlite"
 
@@ -71,7 +71,7 @@ def test_who_opens_the_index_while_it_is_changed_over_finds_the_new_one(
     if former == "gone after the look for it":
         monkeypatch.setattr(Path, "exists", lambda _: True)
     with Index(files).open(OPEN) as view:
-        assert view.paths() == []
+        assert view.notes.paths() == []
     assert files.moved
     assert files.current.name == "index-2.sqlite"
 

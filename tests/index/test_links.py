@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from vault_ask.index.view import EdgeView
-from vault_building import OPEN, PRIVATE, Building, faults
+from vault_ask.index.reading.links import EdgeView
+from vault_building import OPEN, PRIVATE, Building, faults, tagged
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def building(tmp_path: Path) -> Iterator[Building]:
 
 def edges_from(building: Building, path: str, *, tags: bool = False) -> list[EdgeView]:
     with building.open(PRIVATE) as view:
-        return [edge for edge in view.edges_from(path) if tags or edge.kind != "tag"]
+        return [edge for edge in view.links.edges_from(path) if tags or edge.kind != "tag"]
 
 
 def meant(building: Building, path: str = "Hub.md") -> dict[str, str | None]:
@@ -27,9 +27,9 @@ def meant(building: Building, path: str = "Hub.md") -> dict[str, str | None]:
     return {edge.target: edge.target_path for edge in edges_from(building, path)}
 
 
-def tagged(building: Building, tag: str) -> list[str]:
+def with_tag(building: Building, tag: str) -> list[str]:
     with building.open(PRIVATE) as view:
-        return view.tagged(tag)
+        return tagged(view, tag)
 
 
 def test_every_form_of_a_link_becomes_an_edge(building: Building) -> None:
@@ -57,11 +57,11 @@ def test_every_form_of_a_link_becomes_an_edge(building: Building) -> None:
         (None, "b1", None, 6),
     ]
     with building.open(OPEN) as view:
-        assert {(edge.source, edge.kind) for edge in view.edges_to("Plan B.md")} == {
+        assert {(edge.source, edge.kind) for edge in view.links.edges_to("Plan B.md")} == {
             ("Hub.md", "wikilink"),
             ("Hub.md", "embed"),
         }
-        assert {edge.kind for edge in view.edges_to("Area/My Note.md")} == {"markdown"}
+        assert {edge.kind for edge in view.links.edges_to("Area/My Note.md")} == {"markdown"}
 
 
 def test_code_and_comments_hold_no_tags_and_no_links(building: Building) -> None:
@@ -81,9 +81,9 @@ def test_code_and_comments_hold_no_tags_and_no_links(building: Building) -> None
         "work/urgent",
         "åter/möte",
     ]
-    assert tagged(building, "work") == ["T.md", "V.md", "W.md"]
-    assert tagged(building, "work/urgent") == tagged(building, "åter") == ["T.md"]
-    assert tagged(building, "wor") == tagged(building, "%") == tagged(building, "") == []
+    assert with_tag(building, "work") == ["T.md", "V.md", "W.md"]
+    assert with_tag(building, "work/urgent") == with_tag(building, "åter") == ["T.md"]
+    assert with_tag(building, "wor") == with_tag(building, "%") == with_tag(building, "") == []
 
 
 def test_properties_of_every_kind_give_edges_and_aliases(building: Building) -> None:
@@ -102,10 +102,10 @@ def test_properties_of_every_kind_give_edges_and_aliases(building: Building) -> 
     )
     assert set(meant(building, "4.md").values()) == {"Parent.md", "Kid.md", "Kid two.md"}
     assert meant(building, "Q.md") == {"K. Berg": "3.md", "kim": "3.md"}
-    assert tagged(building, "food") == tagged(building, "travel") == ["3.md"]
+    assert with_tag(building, "food") == with_tag(building, "travel") == ["3.md"]
     with building.open(PRIVATE) as view:
-        assert len(view.paths()) == 9
-        titles = {passage.path: passage.title for passage in view.passages(range(1, 20)).values()}
+        assert len(view.notes.paths()) == 9
+        titles = {passage.path: passage.title for passage in view.text.passages(range(1, 20)).values()}
     assert titles["1.md"] == "2026-05-02"
 
 
@@ -181,9 +181,9 @@ def test_a_note_that_loses_its_links_loses_its_edges(building: Building) -> None
     building.put({"Hub.md": "[[Real]] #tag", "Real.md": "r"})
     building.put({"Hub.md": "none"})
     assert edges_from(building, "Hub.md", tags=True) == []
-    assert tagged(building, "tag") == []
+    assert with_tag(building, "tag") == []
     with building.open(PRIVATE) as view:
-        assert view.edges_to("Real.md") == []
+        assert view.links.edges_to("Real.md") == []
 
 
 def test_a_link_to_a_place_in_the_same_note_is_no_edge(building: Building) -> None:

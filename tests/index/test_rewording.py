@@ -36,7 +36,7 @@ def stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def counted(building: Building, word: str) -> int:
     with building.open(OPEN) as view:
-        return view.document_frequency([word])[word]
+        return view.words.document_frequency([word])[word]
 
 
 def test_an_index_with_former_words_gets_todays_when_it_is_opened_for_writing(stale: Path) -> None:

@@ -13,6 +13,7 @@ from vault_ask.index.database import connect_reader, connect_statistics, fetch
 from vault_ask.index.drafts import OtherClaim
 from vault_ask.index.migrations import MIGRATIONS
 from vault_ask.index.writer import IndexWriter
+from vault_ask.index.writing import kept
 from vault_ask.ingest.ingest import reclassify
 from vault_ask.notes.model import FrontmatterState
 from vault_ask.notes.sensitivity import Rules
@@ -62,13 +63,13 @@ def test_memory_is_stored_with_the_notes_it_covers_or_neither_is(
 ) -> None:
     draft = building.draft("a.md", "fig\n")
     with monkeypatch.context() as patched:
-        patched.setattr(building.writer, "_remember", _fail)
+        patched.setattr(kept, "remember", _fail)
         with pytest.raises(IndexFailed):
             building.writer.replace([draft], {}, remember={"checkpoint": "1"})
     assert building.writer.known() == {}
     building.writer.replace([draft], {}, remember={"checkpoint": "1"})
     with monkeypatch.context() as patched:
-        patched.setattr(building.writer, "_delete", _fail)
+        patched.setattr(building.writer._notes, "_forget", _fail)
         with pytest.raises(IndexFailed):
             building.writer.replace([], {}, gone=["a.md"], remember={"checkpoint": "2"})
     assert (list(building.writer.known()), building.writer.memory()) == (["a.md"], {"checkpoint": "1"})
@@ -80,7 +81,7 @@ def test_end_of_a_sweep_replaces_the_memory_and_forgets_what_is_gone_in_one_step
     building.put({"a.md": "fig\n", "b.md": "date\n"})
     building.writer.remember({"doc:a": "1", "doc:b": "1"})
     with monkeypatch.context() as patched:
-        patched.setattr(building.writer, "_keep_troubles", _fail)
+        patched.setattr(kept, "keep_troubles", _fail)
         with pytest.raises(IndexFailed):
             conclude(building.writer, "b.md", **{"doc:a": "2", "checkpoint": "9"})
     assert sorted(building.writer.known()) == ["a.md", "b.md"]
@@ -90,8 +91,8 @@ def test_end_of_a_sweep_replaces_the_memory_and_forgets_what_is_gone_in_one_step
     assert building.writer.memory() == {"doc:a": "2", "checkpoint": "9"}
     assert building.writer.meta("vault_name") == "Mine"
     with building.open(PRIVATE) as view:
-        assert view.vault_name == "Mine"
-        assert len(view.troubles()) == 2
+        assert view.state.vault_name == "Mine"
+        assert len(view.state.troubles()) == 2
 
 
 # Troubles
@@ -101,13 +102,13 @@ def test_troubles_are_the_owners_alone(building: Building) -> None:
     building.put({"a.md": "fig\n"})
     building.writer.keep_troubles(TROUBLES)
     with building.open(PRIVATE) as view:
-        assert [(one.path, one.code, one.reason) for one in view.troubles()] == TROUBLES
+        assert [(one.path, one.code, one.reason) for one in view.state.troubles()] == TROUBLES
     with building.open(OPEN) as view:
-        assert view.troubles() == []
-        assert view.paths() == ["a.md"]
+        assert view.state.troubles() == []
+        assert view.notes.paths() == ["a.md"]
     building.writer.keep_troubles(TROUBLES[1:])
     with building.open(PRIVATE) as view:
-        assert [one.path for one in view.troubles()] == ["a.md"]
+        assert [one.path for one in view.state.troubles()] == ["a.md"]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +165,7 @@ def test_new_rules_are_applied_to_losing_versions_too(building: Building, other:
     reclassify(building.writer, Rules.compile(["Diary/**"], "sensitivity"))
     assert (building.writer.known()["a.md"].sensitivity is Sensitivity.PERSONAL) is personal
     with building.open(OPEN) as view:
-        assert view.paths() == ([] if personal else ["a.md"])
+        assert view.notes.paths() == ([] if personal else ["a.md"])
 
 
 # An index from before

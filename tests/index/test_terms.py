@@ -138,3 +138,28 @@ def test_threads_do_not_share_a_stemmer() -> None:
     for thread in threads:
         thread.join()
     assert results == [expected] * 4
+
+
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [
+        ("⚠️ of", ["⚠", "of"]),
+        ("⚠ of", ["⚠", "of"]),
+        ("🎯Goals", ["🎯", "goal"]),
+        ("👍🏽 👍", ["👍", "👍"]),
+        ("🇸🇪🇩🇪", ["🇸🇪", "🇩🇪"]),
+        ("1️⃣", ["1"]),
+    ],
+    ids=["styled", "bare", "before-a-word", "skin", "flags", "keycap"],
+)
+def test_an_emoji_is_a_word_in_whatever_style(written: str, wanted: list[str]) -> None:
+    assert terms(written, "en") == wanted
+
+
+def test_an_emoji_is_asked_for_only_where_nothing_else_is() -> None:
+    assert list(query_words("where is the rent 😊", ("en",))) == ["where", "is", "the", "rent"]
+    assert query_words("⚠️", ("en",)) == {"⚠": ("⚠",)}
+
+
+def test_a_character_is_found_in_any_of_its_shapes() -> None:
+    assert terms("葛\U000e0100城", "ja") == terms("葛城", "ja") != []

@@ -39,8 +39,8 @@ def filled(
 def stored(building: Building, path: str) -> np.ndarray:
     """Give what a search by meaning compares, which a view makes anew from the raw vectors."""
     with building.open(OPEN) as view:
-        chunks = view.chunks_of(path)
-        made = view.centred_vectors(chunks)
+        chunks = view.chunks.of(path)
+        made = view.vectors.centred(chunks)
     rows = building.writer._db.execute("SELECT id, embedding FROM chunks_vec").fetchall()
     kept = {chunk: np.frombuffer(vector, "<f4") for chunk, vector in rows}
     found = np.stack([kept[chunk] for chunk in chunks])
@@ -55,9 +55,9 @@ def test_each_language_is_centred_by_its_own_mean(tmp_path: Path) -> None:
     assert np.abs(stored(building, "en.md").mean(axis=0)).max() < 0.4 < np.mean(made["en"], axis=0)[0]
     assert np.abs(stored(building, "sv.md").mean(axis=0)).max() < 0.4 < np.mean(made["sv"], axis=0)[1]
     with building.open(OPEN) as view:
-        question = view.centring().centre_question(made["sv"][7], "sv")
-        nearest, cosine = view.nearest(question, 1)[0]
-        assert view.passages([nearest])[nearest].body == "sv text 7"
+        question = view.vectors.centring().centre_question(made["sv"][7], "sv")
+        nearest, cosine = view.vectors.nearest(question, 1)[0]
+        assert view.text.passages([nearest])[nearest].body == "sv text 7"
     assert cosine == pytest.approx(1, abs=1e-2)
     building.close()
 
@@ -204,10 +204,10 @@ def test_means_are_estimated_anew_when_the_vault_has_grown_or_shrunk(tmp_path: P
     many = [made_by_hand("many.md", *(f"many {number}" for number in range(20)), language="sv")]
     building.writer.replace(many, placed(many, spread_around([0, 0, 1], 20, seed=7)))
     with building.open(OPEN) as view:
-        assert "sv" not in view.centring().passages
+        assert "sv" not in view.vectors.centring().passages
     assert building.writer.refresh_statistics()
     with building.open(OPEN) as view:
-        assert "sv" in view.centring().passages
+        assert "sv" in view.vectors.centring().passages
     building.writer.delete(["en.md"])
     assert building.writer.refresh_statistics()
     assert building.writer.refresh_statistics(force=True)
@@ -219,8 +219,8 @@ def test_the_spread_of_a_question_is_that_of_its_cosines(tmp_path: Path) -> None
     building = filled(tmp_path, {"en": spread_around([1], 200, seed=8)})
     question = unit(np.arange(WIDTH, dtype=np.float32))
     with building.open(OPEN) as view:
-        cosines = [cosine for _, cosine in view.nearest(question, 200)]
-        mean, deviation = view.centring().spread(question)
+        cosines = [cosine for _, cosine in view.vectors.nearest(question, 200)]
+        mean, deviation = view.vectors.centring().spread(question)
     assert mean == pytest.approx(np.mean(cosines), abs=1e-3)
     assert deviation == pytest.approx(np.std(cosines), abs=1e-3)
     building.close()
@@ -231,7 +231,7 @@ def test_an_index_without_vectors_has_a_centring_that_does_nothing(tmp_path: Pat
     building.put({"A.md": "text"})
     assert not building.writer.refresh_statistics(force=True)
     with building.open(PRIVATE) as view:
-        assert not view.centring().active
+        assert not view.vectors.centring().active
     building.close()
 
 
@@ -246,15 +246,15 @@ def test_holes_among_the_vectors_are_closed_at_leisure(tmp_path: Path) -> None:
     building.writer.delete([f"{number}.md" for number in range(16) if number % 4])
     question = made[8][123]
     with building.open(OPEN) as view:
-        before = view.nearest(question, 40)
+        before = view.vectors.nearest(question, 40)
         assert _places(building) == 4_096
         building.writer.optimize()
-        assert view.nearest(question, 40) == before
+        assert view.vectors.nearest(question, 40) == before
     with building.open(OPEN) as view:
-        assert [chunk for chunk, _ in view.nearest(question, 40)] == [chunk for chunk, _ in before]
-        assert len(view.nearest(question, 4_000)) == 750
+        assert [chunk for chunk, _ in view.vectors.nearest(question, 40)] == [chunk for chunk, _ in before]
+        assert len(view.vectors.nearest(question, 4_000)) == 750
     with building.open(PRIVATE) as view:
-        assert len(view.nearest(question, 4_000)) == 1_000
+        assert len(view.vectors.nearest(question, 4_000)) == 1_000
     assert _places(building) == 1_024
     assert not vectors.compact(building.writer._db)
     assert faults(building.writer) == []

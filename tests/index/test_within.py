@@ -29,6 +29,15 @@ NOTES = {
     "Big Area/2026-07-01.md": "---\nstatus: reopened\nrating: ten\nsaid: in progress, mostly\n---\nz\n",
     "Übung/İz.md": "---\nÖrt: Åre\n作者: 村上春樹\n---\ny\n",
     "Unclosed.md": "---\nstatus: open\ntags: [work]\n\n# A heading, so this is text\n",
+    "H1.md": "---\nstate: On hold, for now\n---\nh\n",
+    "H2.md": "---\nstate: [x, on-hold]\n---\nh\n",
+    "H3.md": "---\nstate: on_hold\n---\nh\n",
+    "H4.md": "---\nstate: onHold\n---\nh\n",
+    "H5.md": "---\nstate: phase-2\n---\nh\n",
+    "H6.md": "---\nstate: [phase-2-3, 2026-03-01, v1-2]\n---\nh\n",
+    "H7.md": "---\nstate: owed -5\n---\nh\n",
+    "H8.md": "---\nstate: 5\n---\nh\n",
+    "H9.md": "---\nstate: -5\n---\nh\n",
     "Private/Diary.md": "---\ntags: [work]\nstatus: open\n---\nsecret\n- [ ] hide\n",
     "Tasks/list.md": "- [ ] Call the landlord\n- [x] pay rent\n\n```\n- [ ] code\n```\n",
     "Tasks/quote.md": "> 1. [/] half done\n>    - [-] given up\n",
@@ -84,6 +93,20 @@ FITS = {
     "task-done:": {"Tasks/list.md", "Tasks/done.md"},
     'task:"given up"': {"Tasks/quote.md"},
     "-task-todo: path:Tasks/": {"Tasks/done.md"},
+    **{
+        f"[state:{written}]": {"H1.md", "H2.md", "H3.md", "H4.md"}
+        for written in ("on hold", "on-hold", "On_Hold", "onHold")
+    },
+    "[state:hold]": {"H1.md"},
+    "[state:phase 2]": {"H5.md"},
+    "[state:phase_2]": {"H5.md"},
+    "[state:2]": set(),
+    "[state:01]": set(),
+    "[state:owed 5]": set(),
+    "[state:owed -5]": {"H7.md"},
+    "[state:5]": {"H8.md"},
+    "[state:-5]": {"H7.md", "H9.md"},
+    "[state:2026 03 01]": set(),
     "tag:work OR path:Area/": {"T.md", "V.md", "Area/x.md"},
     "tag:work -[status:open]": {"T.md"},
 }
@@ -102,9 +125,9 @@ def fitting(building: Building, filters: str, scope: object = OPEN) -> set[str]:
     within = Within(read_filters(filters).filters)
     assert within, filters
     with building.open(scope) as view:
-        found = view.holding(within, 100)
+        found = view.filters.holding(within, 100)
         assert len(found) == len(set(found))
-        return set(view.paths_of(found).values())
+        return set(view.chunks.paths_of(found).values())
 
 
 @pytest.mark.parametrize("filters", FITS)
@@ -156,9 +179,9 @@ IN_AREA = Within(read_filters("path:Area/").filters)
 
 def test_what_does_not_fit_never_takes_a_place_of_the_nearest(crowded: Building) -> None:
     with crowded.open(OPEN) as view:
-        found = view.nearest(POINT, FAR, within=IN_AREA)
-        everything = view.nearest(POINT, FAR + NEAR)
-        fits = set(view.fitting([chunk for chunk, _ in everything], IN_AREA))
+        found = view.vectors.nearest(POINT, FAR, within=IN_AREA)
+        everything = view.vectors.nearest(POINT, FAR + NEAR)
+        fits = set(view.filters.fitting([chunk for chunk, _ in everything], IN_AREA))
     assert len(fits) == FAR
     assert found == [pair for pair in everything if pair[0] in fits]
     assert not fits.intersection(chunk for chunk, _ in everything[:NEAR])
@@ -166,9 +189,9 @@ def test_what_does_not_fit_never_takes_a_place_of_the_nearest(crowded: Building)
 
 def test_what_does_not_fit_never_takes_a_place_of_the_matching(crowded: Building) -> None:
     with crowded.open(OPEN) as view:
-        found = view.matching('"und\x1frent"', FAR, within=IN_AREA)
-        everything = view.matching('"und\x1frent"', FAR + NEAR)
-        fits = set(view.fitting([chunk for chunk, _ in everything], IN_AREA))
+        found = view.words.matching('"und\x1frent"', FAR, within=IN_AREA)
+        everything = view.words.matching('"und\x1frent"', FAR + NEAR)
+        fits = set(view.filters.fitting([chunk for chunk, _ in everything], IN_AREA))
     assert len(fits) == FAR
     assert found == [pair for pair in everything if pair[0] in fits]
     assert not fits.intersection(chunk for chunk, _ in everything[: NEAR - 1])
@@ -177,11 +200,11 @@ def test_what_does_not_fit_never_takes_a_place_of_the_matching(crowded: Building
 def test_notes_and_filters_narrow_together_however_many_notes_there_are(crowded: Building) -> None:
     names = ["Area/f3.md", "Else/e4.md", *(f"no such note {number}.md" for number in range(300_000))]
     with crowded.open(OPEN) as view:
-        near = view.nearest(POINT, 50, notes=names, within=IN_AREA)
-        worded = view.matching('"und\x1frent"', 50, notes=names, within=IN_AREA)
-        assert set(view.paths_of([chunk for chunk, _ in (*near, *worded)]).values()) == {"Area/f3.md"}
-        assert len(view.nearest(POINT, 50, notes=names)) == 11
-        assert view.nearest(POINT, 5, notes=[], within=IN_AREA) == []
+        near = view.vectors.nearest(POINT, 50, notes=names, within=IN_AREA)
+        worded = view.words.matching('"und\x1frent"', 50, notes=names, within=IN_AREA)
+        assert set(view.chunks.paths_of([chunk for chunk, _ in (*near, *worded)]).values()) == {"Area/f3.md"}
+        assert len(view.vectors.nearest(POINT, 50, notes=names)) == 11
+        assert view.vectors.nearest(POINT, 5, notes=[], within=IN_AREA) == []
 
 
 def test_what_fits_comes_newest_first_and_every_note_before_a_second_passage(tmp_path: Path) -> None:
@@ -197,11 +220,11 @@ def test_what_fits_comes_newest_first_and_every_note_before_a_second_passage(tmp
     building.writer._db.execute("UPDATE notes SET day_last = ? WHERE path = 'D/dated.md'", (dated,))
     with building.open(OPEN) as view:
         within = Within(read_filters("path:D/").filters)
-        first, second, _, fourth = found = view.holding(within, 4)
-        paths = view.paths_of(found)
+        first, second, _, fourth = found = view.filters.holding(within, 4)
+        paths = view.chunks.paths_of(found)
         assert [paths[chunk] for chunk in found] == ["D/dated.md", "D/long.md", "D/old.md", "D/long.md"]
-        assert [second, fourth] == view.chunks_of("D/long.md")[:2]
-        assert view.holding(within, 2) == [first, second]
+        assert [second, fourth] == view.chunks.of("D/long.md")[:2]
+        assert view.filters.holding(within, 2) == [first, second]
     building.close()
 
 
@@ -229,8 +252,8 @@ def test_a_passage_is_within_days_where_it_shares_one_with_them(
             "UPDATE chunks SET day_first = ?, day_last = ? WHERE note = (SELECT max(id) FROM notes)", (day, day)
         )
     with building.open(OPEN) as view:
-        fitting = view.holding(Within(days=(days[0].toordinal(), days[1].toordinal())), 9)
-        assert set(view.paths_of(fitting).values()) == found
+        fitting = view.filters.holding(Within(days=(days[0].toordinal(), days[1].toordinal())), 9)
+        assert set(view.chunks.paths_of(fitting).values()) == found
     building.close()
 
 
@@ -242,7 +265,7 @@ def test_days_overlap_a_passage_of_several_days_from_within(tmp_path: Path) -> N
         overlapping = [
             days
             for days in ((90, 99), (90, 100), (104, 105), (110, 120), (111, 120), (1, 999))
-            if view.has_any(Within(days=days))
+            if view.filters.has_any(Within(days=days))
         ]
     building.close()
     assert overlapping == [(90, 100), (104, 105), (110, 120), (1, 999)]
@@ -252,11 +275,11 @@ def test_a_note_with_a_task_left_in_one_passage_has_one_left_in_all_of_it(tmp_pa
     building = Building(tmp_path)
     building.put({"plan.md": "# One\n\n" + "word " * 400 + "\n\n# Two\n\n- [ ] do it\n", "idle.md": "nothing to do\n"})
     with building.open(OPEN) as view:
-        *others, last = view.chunks_of("plan.md")
+        *others, last = view.chunks.of("plan.md")
         assert others
     assert fitting(building, "-task-todo:") == {"idle.md"}
     with building.open(OPEN) as view:
-        assert view.holding(Within(read_filters("task-todo:").filters), 9) == [last]
+        assert view.filters.holding(Within(read_filters("task-todo:").filters), 9) == [last]
     building.close()
 
 

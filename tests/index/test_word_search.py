@@ -85,10 +85,10 @@ def paths(building: Building, question: str) -> list[str]:
 def test_every_text_is_a_question_of_words(vaults: Mapping[str, Building], question: str, note: str | None) -> None:
     found = ask(vaults["household"], question)
     assert next((hit.path for hit in found.hits), None) == note
-    assert found.notices == ()
+    assert all("was read as words" in notice for notice in found.notices)
 
 
-@pytest.mark.parametrize("question", ["*", "(", "-", '""', "   ", "", "\0", "{}:^", "???", "\u200b", "🙂"])
+@pytest.mark.parametrize("question", ["*", "(", "-", '""', "   ", "", "\0", "{}:^", "???", "\u200b"])
 def test_a_question_without_words_finds_nothing_and_says_nothing(vaults: Mapping[str, Building], question: str) -> None:
     found = ask(vaults["household"], question)
     assert (found.hits, found.notices, dict(found.idf)) == ((), (), {})
@@ -154,8 +154,8 @@ def test_no_text_makes_a_question_fail(vaults: Mapping[str, Building], question:
 def test_any_number_of_terms_is_counted(vaults: Mapping[str, Building]) -> None:
     words = [f"word{number}" for number in range(2_500)]
     with vaults["household"].open(OPEN) as view:
-        counted = view.document_frequency(["rust", *words, "barn"])
-        assert view.document_frequency([]) == {}
+        counted = view.words.document_frequency(["rust", *words, "barn"])
+        assert view.words.document_frequency([]) == {}
     assert (counted["rust"], counted["barn"], sum(counted.values()), len(counted)) == (1, 1, 2, 2_502)
 
 
@@ -163,10 +163,10 @@ def test_the_best_match_comes_first_however_few_are_asked_for(tmp_path: Path) ->
     building = Building(tmp_path)
     building.put({"A.md": "barn " + "and much more besides " * 20, "B.md": "barn", "C.md": "mill"})
     with building.open(OPEN) as view:
-        (first, score), (_, lower) = view.matching('"barn"', 9)
-        assert view.passages([first])[first].path == "B.md"
+        (first, score), (_, lower) = view.words.matching('"barn"', 9)
+        assert view.text.passages([first])[first].path == "B.md"
         assert score > lower > 0
-        assert view.matching('"barn"', 1) == [(first, score)]
+        assert view.words.matching('"barn"', 1) == [(first, score)]
     building.close()
 
 
@@ -189,8 +189,8 @@ def test_the_title_is_searched_and_what_is_no_text_is_not(tmp_path: Path) -> Non
     building.put({"Kattegatt.md": f"![x](data:image/png;base64,{base64})\n", "B.md": "nothing here"})
     assert set(paths(building, "kattegatt")) == {"Kattegatt.md"}
     with building.open(OPEN) as view:
-        assert [chunk for chunk, _ in view.matching('"kattegatt"', 9)] == view.chunks_of("Kattegatt.md")
-        assert view.document_frequency(["ivborw0kggo", base64.lower()[:64]]) == {
+        assert [chunk for chunk, _ in view.words.matching('"kattegatt"', 9)] == view.chunks.of("Kattegatt.md")
+        assert view.words.document_frequency(["ivborw0kggo", base64.lower()[:64]]) == {
             "ivborw0kggo": 0,
             base64.lower()[:64]: 0,
         }

@@ -14,8 +14,8 @@ from vault_ask.index.embedding import EmbeddingSpace, Priors
 from vault_ask.index.writer import IndexWriter
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.scope import Sensitivity
-from vault_ask.settings import ChunkSettings
-from vault_building import OPEN, PRIVATE, Building, faults, made_by_hand, placed
+from vault_ask.settings.vault import ChunkSettings
+from vault_building import OPEN, PRIVATE, Building, faults, made_by_hand, placed, tagged
 
 SMALL = ChunkSettings(target_tokens=32, max_tokens=48, min_tokens=0, overlap_tokens=0)
 LONG = "# One\napples pears\n\n# Two\nplums cherries\n\n# Three\nfigs dates\n"
@@ -37,7 +37,7 @@ def building(tmp_path: Path, embedder: HashEmbedder) -> Iterator[Building]:
 def rows(building: Building, path: str) -> dict[str, int]:
     """The chunks of a note, by the first line of their text."""
     with building.open(PRIVATE) as view:
-        passages = view.passages(view.chunks_of(path))
+        passages = view.text.passages(view.chunks.of(path))
     return {passage.body.partition("\n")[0]: chunk for chunk, passage in passages.items()}
 
 
@@ -64,7 +64,7 @@ def test_a_passage_that_moves_keeps_its_row_and_vector(building: Building, embed
     assert {name: after[name] for name in before} == before
     assert len(embedder.embedded) == 1
     with building.open(PRIVATE) as view:
-        assert [view.passages([chunk])[chunk].body[:6] for chunk in view.chunks_of("N.md")] == [
+        assert [view.text.passages([chunk])[chunk].body[:6] for chunk in view.chunks.of("N.md")] == [
             "# Zero",
             "# One\n",
             "# Two\n",
@@ -77,20 +77,20 @@ def test_fewer_passages_leave_nothing_behind(building: Building) -> None:
     building.put({"N.md": "# Two\nplums cherries\n"})
     assert list(rows(building, "N.md")) == ["# Two"]
     with building.open(PRIVATE) as view:
-        assert len(view.nearest(bag_of_words("apples pears", 64), 9)) == 1
-        assert view.document_frequency(["appl", "plum"]) == {"appl": 0, "plum": 1}
+        assert len(view.vectors.nearest(bag_of_words("apples pears", 64), 9)) == 1
+        assert view.words.document_frequency(["appl", "plum"]) == {"appl": 0, "plum": 1}
 
 
 def test_a_renamed_note_keeps_its_vectors(building: Building, embedder: HashEmbedder) -> None:
     building.put({"Old.md": LONG})
     with building.open(PRIVATE) as view:
-        before = view.centred_vectors(view.chunks_of("Old.md"))
+        before = view.vectors.centred(view.chunks.of("Old.md"))
     embedder.embedded.clear()
     building.put({"Area/New.md": LONG}, gone=["Old.md"])
     assert embedder.embedded == []
     with building.open(PRIVATE) as view:
-        after = view.centred_vectors(view.chunks_of("Area/New.md"))
-        assert view.paths() == ["Area/New.md"]
+        after = view.vectors.centred(view.chunks.of("Area/New.md"))
+        assert view.notes.paths() == ["Area/New.md"]
     assert np.allclose(list(before.values()), list(after.values()), atol=1e-3)
 
 
@@ -100,8 +100,8 @@ def test_a_rename_of_letters_case_keeps_the_vectors(building: Building, embedder
     building.put({"Geometry.md": "angles text quince"}, gone=["geometry.md"])
     assert embedder.embedded == []
     with building.open(PRIVATE) as view:
-        assert view.paths() == ["Geometry.md"]
-        assert len(view.nearest(bag_of_words("angles", 64), 9)) == 1
+        assert view.notes.paths() == ["Geometry.md"]
+        assert len(view.vectors.nearest(bag_of_words("angles", 64), 9)) == 1
 
 
 def test_a_rename_of_letters_case_with_an_edit_embeds_the_edit_alone(
@@ -127,11 +127,11 @@ def test_another_note_with_the_same_passage_gets_a_vector_of_its_own(
 def test_a_vector_survives_any_number_of_edits_around_it(building: Building) -> None:
     building.put({"N.md": LONG})
     with building.open(PRIVATE) as view:
-        before = dict(view.centred_vectors(view.chunks_of("N.md")))
+        before = dict(view.vectors.centred(view.chunks.of("N.md")))
     for number in range(60):
         building.put({"N.md": LONG.replace("figs", f"figs{number}")})
     with building.open(PRIVATE) as view:
-        after = view.centred_vectors(view.chunks_of("N.md"))
+        after = view.vectors.centred(view.chunks.of("N.md"))
     same = [chunk for chunk in before if np.dot(before[chunk], after[chunk]) > 0.99999]
     assert len(same) == 2
 
@@ -150,9 +150,9 @@ def test_without_an_embedder_passages_wait_and_are_found_by_words(tmp_path: Path
     assert building.writer.count_waiting() == (1, 1)
     assert faults(building.writer) == []
     with building.open(OPEN) as view:
-        assert view.counts().waiting_notes == 1
-        assert len(view.nearest(bag_of_words("x", 64), 9)) == 2
-        assert len(view.matching('"fig"', 9)) == 1
+        assert view.state.counts().waiting_notes == 1
+        assert len(view.vectors.nearest(bag_of_words("x", 64), 9)) == 2
+        assert len(view.words.matching('"fig"', 9)) == 1
     building.close()
 
 
@@ -161,11 +161,11 @@ def test_a_refused_text_waits_no_longer_and_is_asked_again_when_it_changes(tmp_p
     building.put({"A.md": "poison text", "B.md": "good text"})
     assert building.writer.count_waiting() == (0, 0)
     with building.open(OPEN) as view:
-        assert len(view.nearest(bag_of_words("text", 64), 9)) == 1
-        assert len(view.matching('"poison"', 9)) == 1
+        assert len(view.vectors.nearest(bag_of_words("text", 64), 9)) == 1
+        assert len(view.words.matching('"poison"', 9)) == 1
     building.put({"A.md": "healed text"})
     with building.open(OPEN) as view:
-        assert len(view.nearest(bag_of_words("text", 64), 9)) == 2
+        assert len(view.vectors.nearest(bag_of_words("text", 64), 9)) == 2
     assert faults(building.writer) == []
     building.close()
 
@@ -174,15 +174,15 @@ def test_a_passage_that_is_no_text_any_more_loses_its_vector_and_its_words(build
     draft = made_by_hand("D.md", "N4KAkARALgngDgUw")
     building.store([draft])
     with building.open(OPEN) as view:
-        assert len(view.centred_vectors(view.chunks_of("D.md"))) == 1
-        assert len(view.matching('"n4kakaralgngdguw"', 9)) == 1
+        assert len(view.vectors.centred(view.chunks.of("D.md"))) == 1
+        assert len(view.words.matching('"n4kakaralgngdguw"', 9)) == 1
     building.store([replace(draft, chunks=tuple(replace(chunk, embeddable=False) for chunk in draft.chunks))])
     with building.open(OPEN) as view:
-        assert view.chunks_of("D.md") == []
-        assert list(view.passages([1])) == [1]
-        assert view.centred_vectors([1]) == {}
-        assert view.matching('"n4kakaralgngdguw"', 9) == []
-        assert view.counts().waiting_notes == 0
+        assert view.chunks.of("D.md") == []
+        assert list(view.text.passages([1])) == [1]
+        assert view.vectors.centred([1]) == {}
+        assert view.words.matching('"n4kakaralgngdguw"', 9) == []
+        assert view.state.counts().waiting_notes == 0
 
 
 def test_deleting_a_note_leaves_no_byte_of_it(tmp_path: Path, embedder: HashEmbedder) -> None:
@@ -214,7 +214,7 @@ def test_a_reader_only_delays_that_the_journal_forgets(building: Building, tmp_p
     building.put({"A.md": "zebrabody", "B.md": "b"})
     with building.open(PRIVATE) as view:
         building.put({}, gone=["A.md"])
-        assert view.paths() == ["A.md", "B.md"]
+        assert view.notes.paths() == ["A.md", "B.md"]
     building.put({"C.md": "c"}, gone=["B.md"])
     assert b"zebrabody" not in raw_bytes(tmp_path)
 
@@ -232,9 +232,9 @@ def test_closing_a_note_hides_it_before_its_new_text_is_stored(building: Buildin
     building.writer.close_note("N.md")
     building.writer.close_note("Absent.md")
     with building.open(OPEN) as view:
-        assert view.paths() == ["O.md"]
-        assert len(view.matching('"canari"', 9)) == len(view.nearest(bag_of_words("canary", 64), 9)) == 1
-        assert view.edges_to("O.md") == view.tagged("tag") == []
+        assert view.notes.paths() == ["O.md"]
+        assert len(view.words.matching('"canari"', 9)) == len(view.vectors.nearest(bag_of_words("canary", 64), 9)) == 1
+        assert view.links.edges_to("O.md") == tagged(view, "tag") == []
 
 
 def test_reclassifying_moves_notes_both_ways_and_embeds_nothing(building: Building, embedder: HashEmbedder) -> None:
@@ -249,8 +249,8 @@ def test_reclassifying_moves_notes_both_ways_and_embeds_nothing(building: Buildi
         building.writer.reclassify({claim.id: level})
         assert faults(building.writer) == []
         with building.open(OPEN) as view:
-            assert view.paths() == expected
-            assert len(view.nearest(bag_of_words("apples", 64), 99)) == (1 if level else 4)
+            assert view.notes.paths() == expected
+            assert len(view.vectors.nearest(bag_of_words("apples", 64), 99)) == (1 if level else 4)
     assert embedder.embedded == []
 
 
@@ -273,7 +273,7 @@ def test_what_is_known_of_some_notes_or_of_many(building: Building) -> None:
         "2.md": everything["2.md"]
     }
     assert building.writer.known_of([]) == {}
-    building.writer.touch({"1.md": "later"})
+    building.writer.touch({"1.md": ("later", 2.0)})
     assert building.writer.known()["1.md"].revision == "later"
 
 
@@ -304,7 +304,7 @@ def test_a_failure_in_the_middle_leaves_every_note_as_it_was(building: Building)
     with pytest.raises(IndexFailed):
         building.writer.replace([good, bad], {**placed([good], [bag_of_words("a", 64)]), **wrong_width}, gone=["A.md"])
     with building.open(OPEN) as view:
-        assert [passage.body for passage in view.passages([1, 2]).values()] == ["before", "before"]
+        assert [passage.body for passage in view.text.passages([1, 2]).values()] == ["before", "before"]
 
 
 def test_a_full_disk_is_told_and_what_is_indexed_stays(building: Building) -> None:
@@ -316,15 +316,15 @@ def test_a_full_disk_is_told_and_what_is_indexed_stays(building: Building) -> No
     building.writer._db.pragma("max_page_count", 1_000_000)
     building.put({"B.md": "goes on"})
     with building.open(OPEN) as view:
-        assert view.paths() == ["A.md", "B.md"]
-        assert len(view.matching('"befor"', 9)) == 1
+        assert view.notes.paths() == ["A.md", "B.md"]
+        assert len(view.words.matching('"befor"', 9)) == 1
 
 
 def test_two_passages_of_the_same_words_are_two_rows(building: Building) -> None:
     building.put({"N.md": "# A\nsame\n\n# A\nsame\n"})
     building.put({"N.md": "# A\nsame\n\n# A\nsame\n\n# A\nsame\n"})
     with building.open(OPEN) as view:
-        assert len(view.chunks_of("N.md")) == 3
+        assert len(view.chunks.of("N.md")) == 3
 
 
 LANGUAGES = st.sampled_from(["en", "sv", "und"])

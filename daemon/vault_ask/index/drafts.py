@@ -3,21 +3,12 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import IntEnum
 from hashlib import blake2b
 
+from vault_ask.index.chunk_state import ChunkState
 from vault_ask.index.embedding import Vector
 from vault_ask.notes.model import Chunk, FrontmatterState, Note
 from vault_ask.scope import Sensitivity
-
-
-class ChunkState(IntEnum):
-    """Where a chunk stands with the embedder."""
-
-    WAITING = 0
-    EMBEDDED = 1
-    UNSUITABLE = 2
-    REFUSED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +86,7 @@ class Found:
         self.text_hash = text_hash(chunk)
         self.vector = made.get(self.embed_hash) if chunk.embeddable else None
         if not chunk.embeddable:
-            self.state = ChunkState.UNSUITABLE
+            self.state = ChunkState.PACKED
         elif self.embed_hash in refused:
             self.state = ChunkState.REFUSED
         else:

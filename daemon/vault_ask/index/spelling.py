@@ -22,8 +22,11 @@ _TURKIC = frozenset({"tr", "az"})
 _RINGED = frozenset({"da", "no", "nn"})
 
 # Joiners, soft hyphens and the Arabic stretching stroke may stand inside any word; the Hindi dot below changes a letter
-# to a foreign sound that many write without it (but two letters, which it makes Hindi sounds).
-_INVISIBLE = regex.compile(r"[\u00ad\u200c\u200d\u2060\ufeff\u0640]|(?<=[कखगजफ])\u093c")
+# to a foreign sound that many write without it (but two letters, which it makes Hindi sounds); a selector chooses among
+# the shapes of one Chinese character or emoji.
+_INVISIBLE = regex.compile(
+    r"[\u00ad\u200c\u200d\u2060\ufeff\u0640\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]|(?<=[कखगजफ])\u093c"
+)
 # The breve of й is part of another letter, not a mark on и.
 _MARKS = regex.compile(r"(?<!и)\u0306|[\u0300-\u0305\u0307-\u036f]")
 # Vowel signs of Arabic and points of Hebrew: hardly anybody writes them, and nobody asks with them.

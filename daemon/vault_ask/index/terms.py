@@ -3,7 +3,8 @@
 A word is folded (spelling.py) and stemmed by the Snowball stemmer of its text's language, and stored a second time
 without diacritics where that differs, so that `Asa` finds `Åsa` while `far` and `får` stay two words. Long words of
 languages that write compounds in one are stored a third time from their end, so that `Vertrag` finds `Mietvertrag`.
-Runs of scripts written without spaces become single characters and pairs of them. Knows nothing of SQL.
+Runs of scripts written without spaces become single characters and pairs of them, and each emoji is a word, whatever
+its style or the tone of its skin. Knows nothing of SQL.
 """
 
 import math
@@ -17,7 +18,7 @@ import Stemmer
 
 from vault_ask.index.spelling import CHINESE, fold, simplified, tidy, without_marks
 
-RECIPE = "2"
+RECIPE = "3"
 """Raised when the same text comes to have other terms, so that the word index is made anew when it is next opened."""
 
 LANGUAGE_MARK = "\x1f"
@@ -31,6 +32,9 @@ END_MARK = "~"
 
 LONG_WORD, LONG_END = 8, 4
 """Stems of so many letters may be compounds; a word may be the end of one if its own stem has so many."""
+
+LONGEST_COUNT = 4
+"""Digits up to which a number is a count or a year, and names nothing."""
 
 SHORTEST_PART = 3
 """A part of a compound has so many letters."""
@@ -48,7 +52,12 @@ _SIGN = r"(?:\+\+|\#(?!\w))?"
 
 # Latin text without accents is most text, and the standard library's engine reads it three times faster.
 _PLAIN = re.compile(r"[A-Za-z0-9]+" + _SIGN)
-_ANY = regex.compile(rf"[{_SPACELESS}]+|[[\p{{L}}\p{{M}}\p{{N}}]--[{_SPACELESS}]]+" + _SIGN, regex.V1)
+_EMOJI = r"\p{Regional_Indicator}{2}|\p{Extended_Pictographic}"
+_ANY = regex.compile(
+    rf"[{_SPACELESS}]+|[[\p{{L}}\p{{N}}]--[{_SPACELESS}]][[\p{{L}}\p{{M}}\p{{N}}]--[{_SPACELESS}]]*{_SIGN}|{_EMOJI}",
+    regex.V1,
+)
+_AN_EMOJI = regex.compile(_EMOJI)
 _JOINED = regex.compile(rf"[{_SPACELESS}]")
 _LATIN_LETTER, _OTHER_LETTER = regex.compile(r"\p{Latin}"), regex.compile(r"[\p{L}--\p{Latin}]", regex.V1)
 _CAPITAL, _DIGIT = regex.compile(r"\p{Lu}"), regex.compile(r"\p{N}")
@@ -88,10 +97,12 @@ def query_words(text: str, languages: tuple[str, ...]) -> dict[str, tuple[str, .
     """Map each distinct word of a question, as folded for display, to the terms that would match it.
 
     `languages` are those of the question and of the vault: a Swedish note was stemmed as Swedish, whatever the
-    question's language. A run without spaces gives one word a pair of characters, or the one character it is.
+    question's language. A run without spaces gives one word a pair of characters, or the one character it is. An emoji
+    is asked for where nothing else is: beside words it is a smile.
     """
     words: dict[str, tuple[str, ...]] = {}
-    for run in _runs(text):
+    runs = _runs(text)
+    for run in [run for run in runs if not _AN_EMOJI.match(run)] or runs:
         if _JOINED.match(run):
             words.update((pair, _spellings(pair, languages)) for pair in _pairs(run) or [run])
         else:
@@ -158,6 +169,21 @@ def _is_name(run: str, *, first: bool, abroad: bool) -> bool:
     if _DIGIT.search(run) or (abroad and _LATIN_LETTER.search(run)):
         return True
     return not run.islower() and bool(_CAPITAL.search(run[first:]))
+
+
+def name_terms(text: str, language: str) -> frozenset[str]:
+    """Give the terms of what a text does not write in lower case: names, codes, and all of a script without case.
+
+    A word that begins a sentence is among them, and so is a number that is too long for a count or a year.
+    """
+    return frozenset(terms(" ".join(filter(_is_telling, _runs(text))), language))
+
+
+def _is_telling(run: str) -> bool:
+    if run.isdecimal():
+        return len(run) > LONGEST_COUNT
+    # An emoji is no letter.
+    return not run.islower() and run[0].isalnum()
 
 
 def marked(language: str, text: str) -> str:

@@ -5,7 +5,6 @@ one (float32, in vec0) follows from it and the means, and is made anew when the 
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 import apsw
 import numpy as np
@@ -72,12 +71,12 @@ def drop(db: apsw.Connection, chunk: int) -> None:
     db.execute("DELETE FROM embeddings WHERE chunk = ?", (chunk,))
 
 
-def by_hash(db: apsw.Connection, column: Literal["embed_hash", "text_hash"], digest: bytes) -> Vector | None:
-    """Find a stored vector by the hash of the text it was made from."""
+def by_embedding(db: apsw.Connection, digest: bytes) -> Vector | None:
+    """Find a stored vector by the hash of all that was embedded."""
     rows = fetch(
         db,
         "SELECT e.vector FROM chunks AS c JOIN embeddings AS e ON e.chunk = c.id "
-        f"WHERE c.{column} = ? AND c.state = 1 LIMIT 1",
+        "WHERE c.embed_hash = ? AND c.state = 1 LIMIT 1",
         (digest,),
     )
     return decode(rows[0][0]) if rows else None

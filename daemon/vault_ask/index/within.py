@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from vault_ask.index.database import Views
-from vault_ask.notes.properties import as_number, as_words, is_spaceless, without_links
+from vault_ask.notes.properties import as_number, as_parts, as_words, is_spaceless, without_links
 from vault_ask.notes.tasks import Task, TaskState
 
 
@@ -85,10 +85,11 @@ class Property:
     def _said(self) -> Condition:
         if self.value is None:
             return Condition("1")
-        words = as_words(without_links(self.value))
+        bare = without_links(self.value)
+        words = as_words(bare)
         if not words:
             return Condition("words = ''")
-        return _equal(words) if self.how == "=" else _compared(words, self.how)
+        return _any([*_equal(words), *_joined_otherwise(bare)]) if self.how == "=" else _compared(words, self.how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,7 @@ def is_comparable(value: str) -> bool:
     return as_number(value) is not None or bool(_DATE.fullmatch(value))
 
 
-def _equal(words: str) -> Condition:
+def _equal(words: str) -> list[Condition]:
     """Find a run of whole words; a number however it is written, and a date in its month or year."""
     run = words if is_spaceless(words) else f" {words} "
     tests = [Condition("instr(words, ?) > 0", (run,))]
@@ -190,7 +191,25 @@ def _equal(words: str) -> Condition:
         tests.append(Condition("number = ?", (number,)))
     if _DATE.fullmatch(words):
         tests += [Condition("instr(words, ?) = 1", (f" {words}{sign}",)) for sign in "-t"]
-    return _any(tests)
+    return tests
+
+
+def _joined_otherwise(value: str) -> list[Condition]:
+    """Find `on hold` where it is written `on-hold`, `on_hold` or `onHold`, and the other way round.
+
+    With a figure in it only as the whole item: `phase 2` is `phase-2`, and no part of `phase-2-3`.
+    """
+    parts = as_parts(value)
+    if len(parts) < 2:  # noqa: PLR2004 - one word is joined to nothing
+        return []
+    spaced = "replace(replace(words, '-', ' '), '_', ' ')"
+    run = f" {' '.join(parts)} "
+    if False and any(map(str.isnumeric, "".join(parts))):
+        return [Condition(f"{spaced} = ?", (run,))]
+    return [
+        Condition(f"instr({spaced}, ?) > 0", (run,)),
+        Condition(f"replace({spaced}, ' ', '') = ?", ("".join(parts),)),
+    ]
 
 
 def _compared(words: str, how: Comparison) -> Condition:

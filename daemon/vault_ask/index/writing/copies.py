@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import apsw
 
-from vault_ask.index.database import fetch
+from vault_ask.index.database import fetch, has_vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +45,41 @@ def bereave(db: apsw.Connection, gone: Departure) -> None:
     db.executemany("UPDATE notes SET bereft = 1 WHERE id = ?", [(note,) for note in opened])
 
 
-def unsettled(db: apsw.Connection, family: str) -> Iterator[tuple[int, int]]:
+def settle(db: apsw.Connection, families: Iterable[str]) -> int:
+    """Give every note of some families the level it has to have; give the number of notes moved."""
+    moved = 0
+    for family in dict.fromkeys(families):
+        for note, level in _unsettled(db, family):
+            _set_level(db, note, level)
+            moved += 1
+    return moved
+
+
+def family_of(db: apsw.Connection, note: int) -> str:
+    """Name the family of a note."""
+    return str(fetch(db, "SELECT family FROM notes WHERE id = ?", (note,))[0][0])
+
+
+def families(db: apsw.Connection) -> list[str]:
+    """Name all families of more than one note."""
+    return [row[0] for row in fetch(db, "SELECT family FROM notes GROUP BY family HAVING count(*) > 1")]
+
+
+def _unsettled(db: apsw.Connection, family: str) -> Iterator[tuple[int, int]]:
     """Give the notes of a family whose level is not what it has to be, each with that level."""
     members = _members(db, family)
     levels = ((one, int(one.hidden or _is_personal(one, members))) for one in members)
     return ((one.note, level) for one, level in levels if level != one.level)
 
 
-def families(db: apsw.Connection) -> list[str]:
-    """Name all families of more than one note."""
-    return [row[0] for row in fetch(db, "SELECT family FROM notes GROUP BY family HAVING count(*) > 1")]
+def _set_level(db: apsw.Connection, note: int, level: int) -> None:
+    db.execute("UPDATE notes SET level = ? WHERE id = ?", (level, note))
+    db.execute("UPDATE chunks SET level = ? WHERE note = ?", (level, note))
+    if has_vectors(db):
+        db.execute(
+            "UPDATE chunks_vec SET level = ? WHERE id IN (SELECT id FROM chunks WHERE note = ? AND state = 1)",
+            (level, note),
+        )
 
 
 def _members(db: apsw.Connection, family: str) -> list[_Member]:
