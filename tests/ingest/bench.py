@@ -9,7 +9,9 @@ from typing import Any
 from fakes import FakeSource, HashEmbedder
 from vault_ask.errors import ModelUnreachable
 from vault_ask.index.files import IndexFiles
-from vault_ask.index.view import Counts, Index, Passage
+from vault_ask.index.reading.state import Counts
+from vault_ask.index.reading.text import Passage
+from vault_ask.index.view import Index
 from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.ingest import Report
 from vault_ask.ingest.progress import Progress
@@ -18,7 +20,8 @@ from vault_ask.notes.language import LanguageDetector
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.retrieval.retriever import Retriever
 from vault_ask.scope import OpenScope, PrivateScope, Scope
-from vault_ask.settings import ChunkSettings, RetrievalSettings
+from vault_ask.settings.retrieval import RetrievalSettings
+from vault_ask.settings.vault import ChunkSettings
 
 OPEN, PRIVATE = OpenScope(web_allowed=True), PrivateScope()
 AWAY = ModelUnreachable("Nobody listens at the embedder's address.")
@@ -106,15 +109,15 @@ class Bench:
 
     def paths(self, scope: Scope = PRIVATE) -> list[str]:
         with self.index.open(scope) as view:
-            return view.paths()
+            return view.notes.paths()
 
     def counts(self, scope: Scope = PRIVATE) -> Counts:
         with self.index.open(scope) as view:
-            return view.counts()
+            return view.state.counts()
 
     def passages(self, path: str) -> list[Passage]:
         with self.index.open(PRIVATE) as view:
-            return list(view.passages(view.chunks_of(path)).values())
+            return list(view.text.passages(view.chunks.of(path)).values())
 
     def found(self, question: str, scope: Scope = PRIVATE, *, arm: str = "text") -> list[str]:
         """Give the notes that a question finds, best first."""

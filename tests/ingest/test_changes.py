@@ -122,11 +122,11 @@ def test_a_link_follows_the_note_it_means(bench: Make) -> None:
     work.source.remove("Target.md")
     work.follow()
     with work.index.open(OPEN) as view:
-        assert [edge.target_path for edge in view.edges_from("Hub.md")] == [None]
+        assert [edge.target_path for edge in view.links.edges_from("Hub.md")] == [None]
     work.source.put("Elsewhere/Target.md", "second\n")
     work.follow()
     with work.index.open(OPEN) as view:
-        assert [edge.target_path for edge in view.edges_from("Hub.md")] == ["Elsewhere/Target.md"]
+        assert [edge.target_path for edge in view.links.edges_from("Hub.md")] == ["Elsewhere/Target.md"]
 
 
 # Sensitivity

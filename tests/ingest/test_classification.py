@@ -15,7 +15,7 @@ from vault_ask.errors import SourceUnreachable
 from vault_ask.ingest import ingest as ingest_module
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.scope import Sensitivity
-from vault_ask.settings import ChunkSettings
+from vault_ask.settings.vault import ChunkSettings
 from vault_ask.sources.port import OtherVersion
 from vault_building import Building, faults
 

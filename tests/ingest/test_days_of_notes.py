@@ -22,10 +22,10 @@ NOTES = {
 
 
 def days(work: Bench, path: str, scope: Scope = PRIVATE) -> list[str | None]:
-    """The days of a note's passages, as `first` or `first..last`."""
+    """The days of the passages of a note's text, as `first` or `first..last`."""
     with work.index.open(scope) as view:
-        chunks = view.chunks_of(path)
-        passages = view.passages(chunks)
+        chunks = view.chunks.of_text(path)
+        passages = view.text.passages(chunks)
     return [shown(passages[chunk].days) for chunk in chunks]
 
 
@@ -37,7 +37,7 @@ def shown(span: tuple[int, int] | None) -> str | None:
 
 
 def of_note(work: Bench, path: str) -> tuple[int | None, int | None]:
-    rows = work.writer._fetch("SELECT day_first, day_last FROM notes WHERE path = ?", (path,))
+    rows = work.writer._db.execute("SELECT day_first, day_last FROM notes WHERE path = ?", (path,)).fetchall()
     return rows[0][0], rows[0][1]
 
 

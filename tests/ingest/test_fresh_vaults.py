@@ -11,12 +11,12 @@ import pytest
 from built_model import models_folder
 from journeys.houses import OPEN, PRIVATE, House, embedded
 from vault_ask.answering.coverage import is_silent, relevance, thresholds_for
-from vault_ask.app import Daemon
+from vault_ask.composition.daemon import Daemon
 from vault_ask.ingest.backlog import EMBED_FIRST
 from vault_ask.providers.embedded import EmbeddedEmbedder
 from vault_ask.retrieval.hits import Retrieved
 from vault_ask.scope import OpenScope, Sensitivity
-from vault_ask.settings import EmbeddingSettings
+from vault_ask.settings.models import EmbeddingSettings
 from waiting import wait_until
 
 NOTES = {
@@ -69,4 +69,4 @@ def test_a_personal_note_changes_neither_the_silence_nor_what_is_told_of_centrin
 
 def _paths(daemon: Daemon) -> set[str]:
     with daemon.index.open(PRIVATE) as view:
-        return set(view.paths())
+        return set(view.notes.paths())

@@ -137,7 +137,7 @@ def test_a_sound_index_under_suspicion_stays(bench: Make) -> None:
 
 def visible(work: Bench) -> list[str]:
     with work.index.open(OPEN) as view:
-        return view.paths()
+        return view.notes.paths()
 
 
 def test_the_old_index_serves_and_is_followed_until_the_new_one_is_whole(bench: Make) -> None:

@@ -12,6 +12,7 @@ from couch_stand_in import CouchStandIn
 from ingest.bench import PRIVATE
 from livesync_bench import LONG, TWO_NOTES, LiveSyncBench, Making, listings, spelled
 from vault_ask.errors import IndexFailed, SourceUnreachable
+from vault_ask.index.writing import kept
 from vault_ask.ingest.follower import Follower
 from vault_ask.sources.couch_replica import Replica
 from vault_ask.sources.livesync import Metadata
@@ -20,7 +21,7 @@ from waiting import wait_until
 
 def edges(bench: LiveSyncBench) -> list[str | None]:
     with bench.index.open(PRIVATE) as view:
-        return [edge.target_path for edge in view.edges_from("Hub.md")]
+        return [edge.target_path for edge in view.links.edges_from("Hub.md")]
 
 
 # Deletes
@@ -147,22 +148,22 @@ def test_process_killed_between_two_batches_loses_nothing(followed: LiveSyncBenc
 def test_checkpoint_is_stored_with_its_notes_or_not_at_all(
     sealed: LiveSyncBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = sealed.checkpoint
+    former = sealed.checkpoint
     sealed.device.put("New.md", "walnut\n")
 
-    def full(values: object) -> None:
+    def full(_db: object, values: object) -> None:
         if values:
             raise IndexFailed("The disk is full.")
 
     with monkeypatch.context() as patched:
-        patched.setattr(sealed.writer, "_remember", full)
+        patched.setattr(kept, "remember", full)
         with pytest.raises(IndexFailed):
             sealed.until(lambda: False)
     assert "New.md" not in sealed.paths()
-    assert sealed.checkpoint == kept
+    assert sealed.checkpoint == former
     sealed.restart()
     sealed.until(lambda: "New.md" in sealed.paths())
-    assert sealed.checkpoint != kept
+    assert sealed.checkpoint != former
 
 
 def test_batch_that_is_cut_short_keeps_the_checkpoint_from_before_it(

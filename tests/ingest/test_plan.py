@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_ask.errors import SourceRefused, SourceUnreachable
-from vault_ask.index.view import Known
+from vault_ask.index.reading.notes import Known
 from vault_ask.ingest.ingest import checked
 from vault_ask.ingest.plan import AnotherVault, Plan, SuddenlyEmpty, make_plan
 from vault_ask.scope import Sensitivity

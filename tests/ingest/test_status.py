@@ -9,8 +9,9 @@ from vault_ask.index.files import IndexFiles
 from vault_ask.index.view import Index
 from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.backlog import BacklogState
+from vault_ask.ingest.idle import NO_GLOBS, Globs, idle_rules
 from vault_ask.ingest.progress import Snapshot
-from vault_ask.ingest.status import Running, Work, describe, idle_rules, index_event
+from vault_ask.ingest.status import Running, Work, describe, index_event
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.scope import Sensitivity
 from vault_ask.sources.port import SourceState, Trouble
@@ -35,7 +36,12 @@ def index(tmp_path: Path) -> Index:
 
 
 def described(
-    index: Index, ceiling: Sensitivity, *troubles: Trouble, source: SourceState = COUCH, rules: Rules = RULES
+    index: Index,
+    ceiling: Sensitivity,
+    *troubles: Trouble,
+    source: SourceState = COUCH,
+    rules: Rules = RULES,
+    globs: Globs = NO_GLOBS,
 ) -> StatusResponse:
     writer = IndexWriter(index._files.current)
     writer.keep_troubles((trouble.path, trouble.code, trouble.reason) for trouble in troubles)
@@ -50,7 +56,7 @@ def described(
         generation=GENERATION,
         web=WebStatus(enabled=False, provider=None, keeps_question_home=False),
     )
-    return describe(index, rules, running, ceiling)
+    return describe(index, rules, running, ceiling, globs)
 
 
 def test_the_owner_is_told_how_far_the_index_is_behind(index: Index) -> None:
@@ -171,9 +177,24 @@ def test_each_pattern_is_counted_as_written_and_a_tag_is_told_from_an_equal_path
     lost, odd = status.warnings
     assert lost.startswith("The personal pattern 'Lost' matches no note")
     assert odd.startswith("The personal tag '#odd' is on no note")
-    assert idle_rules(Index(IndexFiles(tmp_path)), rules) == (lost, odd)
+    assert idle_rules(Index(IndexFiles(tmp_path)), rules, NO_GLOBS) == (lost, odd)
     stranger = described(Index(IndexFiles(tmp_path)), STRANGER, rules=rules)
     assert (stranger.rules, stranger.warnings) == ({}, ())
+
+
+def test_topics_and_included_folders_that_match_no_note_are_told_to_the_owner(tmp_path: Path) -> None:
+    building = Building(tmp_path)
+    building.put({"Topics/Rent.md": "[[Flat]]\n", "Private/Loan.md": "9200\n"})
+    building.close()
+    globs = Globs(topics=("Topics/", "Topcis/**", "Private/*.md"), include=("topics", "Privat/"))
+    index = Index(IndexFiles(tmp_path))
+    told = described(index, OWNER, globs=globs).warnings
+    assert [warning for warning in told if "personal" not in warning] == [
+        "The pattern 'Topcis/**' of topics.paths matches no note, so it names no topic. Check its spelling.",
+        "The pattern 'Privat/' of vault.include matches no note, so it takes none in. Check its spelling.",
+    ]
+    assert idle_rules(index, RULES, globs) == told
+    assert described(index, STRANGER, globs=globs).warnings == ()
 
 
 def test_a_personal_default_without_patterns_is_nothing_to_warn_of(index: Index) -> None:

@@ -10,7 +10,7 @@ from ingest.bench import AWAY, OPEN, Bench
 from vault_ask.errors import SourceRefused, SourceUnreachable
 from vault_ask.ingest import drafting as drafting_module
 from vault_ask.ingest import ingest as ingest_module
-from vault_ask.settings import ChunkSettings
+from vault_ask.settings.vault import ChunkSettings
 
 Make = Callable[..., Bench]
 NOTES = {"Rent.md": "The rent is 9200 from May.\n", "Boat.md": "The boat needs a new sail.\n", "Hub.md": "[[Rent]]\n"}
@@ -30,9 +30,16 @@ def test_touching_a_note_reads_it_and_embeds_nothing(bench: Make) -> None:
     work = bench(NOTES)
     work.index_all()
     work.forget_calls()
+    with work.index.open(OPEN) as view:
+        before = view.notes.note("Rent.md")
     work.source.put("Rent.md", NOTES["Rent.md"])
     report = work.index_all()
     assert (report.changed, report.unchanged) == (0, 1)
+    with work.index.open(OPEN) as view:
+        now = view.notes.note("Rent.md")
+    assert before
+    assert now
+    assert now.modified_at > before.modified_at, "the note would be said to wait for its newest version"
     assert (work.source.reads, work.embedder.embedded) == (["Rent.md"], [])
     work.forget_calls()
     work.index_all()
@@ -141,7 +148,7 @@ def test_a_case_only_rename_keeps_one_note_its_vectors_and_its_links(bench: Make
     assert work.embedder.embedded == []
     assert work.found("where are angles explained?", arm="hybrid")[0] == "Geometry.md"
     with work.index.open(OPEN) as view:
-        assert [edge.target_path for edge in view.edges_from("Hub.md")] == ["Geometry.md"]
+        assert [edge.target_path for edge in view.links.edges_from("Hub.md")] == ["Geometry.md"]
 
 
 def test_a_suddenly_empty_vault_leaves_the_index_as_it_was(bench: Make) -> None:
@@ -226,3 +233,16 @@ def test_without_an_embedder_at_hand_everything_is_found_by_words(bench: Make) -
     assert not work.backlog.drain(Event())
     assert work.found("new sail") == ["Boat.md"]
     assert work.counts().waiting_notes == 3
+
+
+def test_the_links_of_a_note_whose_date_is_read_in_another_order_are_resolved(bench: Make) -> None:
+    work = bench(
+        {
+            "Clear.md": "---\ndate: 13/04/2026\n---\nfirst\n",
+            "Unclear.md": "---\ndate: 03/04/2026\n---\nsee [[Target]]\n",
+            "Target.md": "goal\n",
+        }
+    )
+    work.index_all()
+    with work.index.open(OPEN) as view:
+        assert [edge.target_path for edge in view.links.edges_from("Unclear.md")] == ["Target.md"]

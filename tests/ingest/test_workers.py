@@ -20,7 +20,7 @@ from vault_ask.ingest import workers
 from vault_ask.ingest.drafting import Drafter, Undrafted, content_hash, count_words
 from vault_ask.ingest.workers import Drafting, DraftingElsewhere, Task, drafting
 from vault_ask.notes.sensitivity import Rules
-from vault_ask.settings import ChunkSettings
+from vault_ask.settings.vault import ChunkSettings
 from vault_ask.sources.port import Document, Entry, OtherVersion
 from waiting import wait_until
 
@@ -141,7 +141,9 @@ def test_a_large_sweep_indexes_what_a_small_one_would(tmp_path: Path, monkeypatc
     seen = []
     for bench in (large, small):
         with bench.index.open(PRIVATE) as view:
-            seen.append({path: [view.passages([c])[c].body for c in view.chunks_of(path)] for path in view.paths()})
+            seen.append(
+                {path: [view.text.passages([c])[c].body for c in view.chunks.of(path)] for path in view.notes.paths()}
+            )
         bench.close()
     assert seen[0] == seen[1]
     assert len(seen[0]) == 50

@@ -12,7 +12,7 @@ from vault_ask.notes.model import Chunk, FrontmatterState, Note
 from vault_ask.notes.parse import parse
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.scope import Sensitivity
-from vault_ask.settings import ChunkSettings
+from vault_ask.settings.vault import ChunkSettings
 from vault_ask.sources.port import Document, OtherVersion, Unread
 
 Count = Callable[[str], int]

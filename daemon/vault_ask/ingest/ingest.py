@@ -18,7 +18,7 @@ import structlog
 from vault_ask.errors import SourceRefused, SourceUnreachable
 from vault_ask.index.drafts import Claim, Draft, OtherClaim
 from vault_ask.index.embedding import Embedder
-from vault_ask.index.view import Known
+from vault_ask.index.reading.notes import Known
 from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.backlog import Backlog
 from vault_ask.ingest.drafting import Drafter, Undrafted, content_hash, count_words, said_by
@@ -32,7 +32,7 @@ from vault_ask.notes.model import FrontmatterState
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.notes.written_dates import DayOrder
 from vault_ask.scope import Sensitivity
-from vault_ask.settings import ChunkSettings
+from vault_ask.settings.vault import ChunkSettings
 from vault_ask.sources.port import (
     Change,
     Deleted,
@@ -46,7 +46,7 @@ from vault_ask.sources.port import (
 
 log = structlog.get_logger()
 
-RECIPE = "5"
+RECIPE = "6"
 """Raised when the same bytes come to be parsed or cut in another way, so that every note is read again."""
 
 CHECKPOINT = "checkpoint"
@@ -137,8 +137,8 @@ class Ingest:
             if not stop.is_set():
                 self._conclude(plan.gone)
                 report.deleted = len(plan.gone)
-                self._writer.resolve_links()
                 self._settle_order(stop)
+                self._writer.resolve_links()
         finally:
             self._progress.rest()
         return report
@@ -280,8 +280,8 @@ class Ingest:
         self._progress.advance(count)
 
     def _changed(self, paths: Iterable[str], known: dict[str, Known], report: Report) -> list[Task]:
-        """Read the notes that really changed, each with the hash of its bytes; only note the revision of the others."""
-        touched: dict[str, str] = {}
+        """Read the notes that really changed, each with the hash of its bytes; only note the version of the others."""
+        touched: dict[str, tuple[str, float]] = {}
         changed: list[Task] = []
         reread = self._writer.meta("recipe") not in {None, self._recipe()}
         for document in self._source.read_all(list(paths)):
@@ -290,7 +290,7 @@ class Ingest:
                 continue
             digest, path = content_hash(document), document.entry.path
             if path in known and known[path].content_hash == digest and not reread:
-                touched[path] = document.entry.revision
+                touched[path] = document.entry.revision, document.entry.mtime
                 report.unchanged += 1
             else:
                 changed.append((document, digest))
@@ -375,7 +375,9 @@ class Ingest:
         return {"recipe": self._recipe(), "vault": self._source.identity}
 
     def _recipe(self) -> str:
-        return blake2b(f"{RECIPE} {self._chunks.model_dump_json()} {self._dating}".encode(), digest_size=8).hexdigest()
+        # The line with the key of the rules is no text, so that another key changes what is.
+        read_by = f"{RECIPE} {self._rules.key} {self._chunks.model_dump_json()} {self._dating}"
+        return blake2b(read_by.encode(), digest_size=8).hexdigest()
 
 
 def grounds(claim: Claim) -> tuple[frozenset[str], tuple[str, ...]]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from vault_ask.index.view import Known
+from vault_ask.index.reading.notes import Known
 from vault_ask.sources.port import Entry
 
 SAME_VAULT, FEW = 0.8, 10

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from vault_ask import __version__
-from vault_ask.index.view import Counts, Index, StoredTrouble, VaultView
+from vault_ask.index.reading.state import Counts, StoredTrouble
+from vault_ask.index.view import Index, VaultView
 from vault_ask.ingest.backlog import BacklogState
+from vault_ask.ingest.idle import NO_GLOBS, Globs, matches, warnings
 from vault_ask.ingest.progress import Phase, Snapshot
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
@@ -64,24 +66,27 @@ class Running(Work):
     warnings: tuple[str, ...] = ()
 
 
-def describe(index: Index, rules: Rules, running: Running, ceiling: Sensitivity) -> StatusResponse:
+def describe(
+    index: Index, rules: Rules, running: Running, ceiling: Sensitivity, globs: Globs = NO_GLOBS
+) -> StatusResponse:
     """Describe the index in use as a reader with this ceiling sees it. Raises NoIndex."""
     owner = ceiling is Sensitivity.PERSONAL
     with _opened(index, ceiling) as view:
-        counts = view.counts()
+        counts = view.state.counts()
         # The view holds none under an open ceiling.
-        troubles = view.troubles()
-        indexed = set(view.paths()) if troubles else set()
+        troubles = view.state.troubles()
+        indexed = set(view.notes.paths()) if troubles else set()
         problems = [
             *(_of_the_source(trouble, is_indexed=trouble.path in indexed) for trouble in troubles),
-            *(NoteProblem(path=p.path, code=p.code, message=p.message, line=p.line) for p in view.problems()),
-            *(_without_vector(path, count) for path, count in view.without_vector()),
+            *(NoteProblem(path=p.path, code=p.code, message=p.message, line=p.line) for p in view.state.problems()),
+            *(_without_vector(path, count) for path, count in view.state.without_vector()),
         ]
-        matched = _matches(view, rules) if owner else {}
-        centring = view.centring()
+        matched = matches(view, rules) if owner else {}
+        idle = warnings(view, matched, globs) if owner else ()
+        centring = view.vectors.centring()
         # Where the model's own means do not decide it, the vectors of all notes do.
         centred = centring.active if owner else centring.by_model
-        dimension = view.dimension
+        dimension = view.vectors.dimension
     # That the embedder is away shows only where something waits for it; to others nothing waits but what they see.
     waits = owner or counts.waiting_notes > 0
     return StatusResponse(
@@ -107,14 +112,14 @@ def describe(index: Index, rules: Rules, running: Running, ceiling: Sensitivity)
         problems=tuple(problems[:MOST_PROBLEMS]) if owner else (),
         problem_count=len(problems),
         rules=matched,
-        warnings=(*running.warnings, *_idle(matched)),
+        warnings=(*running.warnings, *idle),
     )
 
 
 def index_event(index: Index, work: Work, ceiling: Sensitivity) -> IndexEvent:
     """Describe the index in use in short, as a reader with this ceiling sees it. Raises NoIndex."""
     with _opened(index, ceiling) as view:
-        counts = view.counts()
+        counts = view.state.counts()
     return IndexEvent(
         progress=_progress(work, counts, ceiling),
         freshness=_freshness(work.source, counts, ceiling),
@@ -130,13 +135,7 @@ def index_event(index: Index, work: Work, ceiling: Sensitivity) -> IndexEvent:
 def versions(index: Index, seen: Sensitivity) -> dict[str, int]:
     """Give a number for the version of each note that may be seen, by path. Raises NoIndex."""
     with _opened(index, seen) as view:
-        return view.versions()
-
-
-def idle_rules(index: Index, rules: Rules) -> tuple[str, ...]:
-    """Warn of personal patterns that match no note of the index in use. Raises NoIndex."""
-    with index.open(PrivateScope()) as view:
-        return _idle(_matches(view, rules))
+        return view.notes.versions()
 
 
 def _opened(
@@ -224,18 +223,3 @@ def _open_phase(work: Work, counts: Counts) -> Phase:
     if not work.caught_up:
         return "indexing"
     return "embedding" if counts.waiting_notes else "idle"
-
-
-def _matches(view: VaultView[PrivateScope] | VaultView[OpenScope], rules: Rules) -> dict[str, int]:
-    tags = view.tags()
-    return rules.count(({path, resolved}, tags.get(path, ())) for path, resolved in view.resolved_paths())
-
-
-def _idle(matched: dict[str, int]) -> tuple[str, ...]:
-    return tuple(_idle_rule(pattern) for pattern, count in matched.items() if count == 0)
-
-
-def _idle_rule(pattern: str) -> str:
-    if pattern.startswith("#"):
-        return f"The personal tag {pattern!r} is on no note, so it protects nothing. Check its spelling."
-    return f"The personal pattern {pattern!r} matches no note, so it protects nothing. Check its spelling."

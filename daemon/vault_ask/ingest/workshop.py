@@ -16,7 +16,7 @@ from vault_ask.ingest.ingest import Ingest
 from vault_ask.ingest.progress import Progress
 from vault_ask.notes.days import Dating
 from vault_ask.notes.sensitivity import Rules
-from vault_ask.settings import ChunkSettings
+from vault_ask.settings.vault import ChunkSettings
 from vault_ask.sources.port import VaultSource
 
 log = structlog.get_logger()
