@@ -8,7 +8,7 @@ import pytest
 from cases.small_vaults import OPEN, PRIVATE, ask, indexed
 from fakes import CannedWeb
 from gate.furniture import PAGES
-from vault_ask.app import Library
+from vault_ask.composition.library import Library
 from vault_ask.scope import OpenScope
 from vault_ask.wire import AskResponse, SearchResponse
 
@@ -40,7 +40,7 @@ WORDS = ("what is the rent of the barn?", "")
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     library = indexed(tmp_path_factory.mktemp("filters"), NOTES, personal_paths=["Private/**"])
-    library.__dict__["web"] = CannedWeb(*PAGES)
+    library.models.__dict__["web"] = CannedWeb(*PAGES)
     yield library
     library.close()
 
@@ -48,7 +48,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
 def shape(answer: AskResponse | SearchResponse) -> dict[str, Any]:
     """All that was answered, but for what echoes the question and how long it took."""
     told = answer.model_dump(mode="json", exclude={"seconds"})
-    assert told["understood"].pop("filters")
+    typed = told["understood"].pop("filters")
+    assert typed
+    for each in typed:
+        told["notices"] = [notice.replace(each, "…") for notice in told["notices"]]
     return told
 
 
@@ -65,6 +68,7 @@ def test_an_open_answer_to_a_hidden_filter_is_that_to_a_filter_of_nothing(
     ]
     assert shape(found[0]) == shape(found[1])
     assert found[0].hits == ()
+    assert any(notice.startswith("No passage in sight fits") for notice in found[0].notices)
 
 
 @pytest.mark.parametrize("filters", [name for name in NOTHING if "home" not in name])

@@ -1,6 +1,6 @@
 """Hand-made candidates for whoever tests what becomes of a ranking."""
 
-from vault_ask.index.view import Passage
+from vault_ask.index.reading.text import Passage
 from vault_ask.retrieval.candidates import Candidate
 from vault_ask.retrieval.fusion import Evidence
 from vault_ask.retrieval.rerank import Shortlist

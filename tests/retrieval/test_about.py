@@ -177,8 +177,8 @@ class TestSpelling:
         building = Building(tmp_path)
         building.put({"Plan.md": "upper\n", "plan.md": "lower\n"})
         with building.open(PRIVATE) as view:
-            assert [view.find(path) for path in ("Plan.md", "plan.md", "PLAN.md")] == ["Plan.md", "plan.md", None]
-            assert [view.find(path) for path in ("", "/", "Plan.md/x", "lan.md", "\0", "🙂")] == [None] * 6
+            assert [view.notes.find(path) for path in ("Plan.md", "plan.md", "PLAN.md")] == ["Plan.md", "plan.md", None]
+            assert [view.notes.find(path) for path in ("", "/", "Plan.md/x", "lan.md", "\0", "🙂")] == [None] * 6
         building.close()
 
 
@@ -315,7 +315,7 @@ class TestTheNoteAsAWhole:
 
     def test_among_many_passages_one_has_to_stand_out_further(self, whole: Building) -> None:
         with whole.open(PRIVATE) as view:
-            (passage,) = view.passages(view.chunks_of("Near.md")).values()
+            (passage,) = view.text.passages(view.chunks.of("Near.md")).values()
         near, worded = Evidence(z=3.3, bm25=0, coverage=0), Evidence(z=None, bm25=1, coverage=0.6)
         near_one, worded_one = (Candidate(passage, {}, evidence, 0.0, "vector") for evidence in (near, worded))
         assert [near_one.stands_out(size) for size in (1, 20, 1_000)] == [True, True, False]

@@ -12,7 +12,8 @@ from fakes import HashEmbedder
 from vault_ask.retrieval.expansion import raise_by, shared
 from vault_ask.retrieval.fusion import MODEL
 from vault_ask.retrieval.hits import Hit, Retrieved
-from vault_ask.settings import GraphSettings, TopicSettings
+from vault_ask.settings.retrieval import GraphSettings
+from vault_ask.settings.vault import TopicSettings
 from vault_building import OPEN, PRIVATE, Building
 
 QUESTION = "how deep is the garden well and what pressure does its pump need"

@@ -233,6 +233,16 @@ def test_no_text_is_an_error_and_what_is_left_is_made_of_what_was_there(text: st
 
 
 @pytest.mark.parametrize(
+    "text",
+    [f"tag:a{',' * 100_000}x", f"[a:b{' ' * 100_000}x]x", f"path:a/{'.' * 100_000}(", f"[a:{'“b”' * 30_000}"],
+    ids=["commas", "blanks", "full stops", "quotes in a property"],
+)
+def test_a_run_of_signs_behind_a_value_is_read_once(text: str) -> None:
+    assert read_filters(text).rest == text
+    assert [each.written for each in read_filters(f"tag:#x {text}").filters] == ["tag:#x"]
+
+
+@pytest.mark.parametrize(
     "text", ["(" * 8_000, "[" * 8_000, "tag:(" * 1_600, "[a:" * 2_000, "(tag:a OR " * 800, '"' * 8_000]
 )
 def test_a_long_text_of_signs_is_read_at_once(text: str) -> None:

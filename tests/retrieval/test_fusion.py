@@ -71,6 +71,9 @@ def test_words_are_trusted_less_where_the_nearest_passages_are_in_another_langua
     abroad, at_home = sorted((one, other))
     assert 0 <= confidence(coverage, abroad) <= confidence(coverage, at_home) <= confidence(coverage)
     assert confidence(0.5, 0.0) < confidence(0.5, 1.0)
+    assert confidence(coverage, abroad, meet=False) <= confidence(coverage, abroad)
+    assert confidence(0.5, 0.5, meet=False) < confidence(0.5, 0.5)
+    assert confidence(coverage, 1.0, meet=False) == confidence(coverage)
 
 
 WHOLE = Evidence(z=3.0, bm25=8.0, coverage=0.5, phrase=0.3, dated=1.0, timely=0.5, task=1.0)

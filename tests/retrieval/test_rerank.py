@@ -14,7 +14,7 @@ from vault_ask.errors import ModelUnreachable
 from vault_ask.retrieval.candidates import Candidate
 from vault_ask.retrieval.rerank import AT_ONCE, MOST_CHARACTERS, Reranked, Reranking, reordered
 from vault_ask.scope import OpenScope, PrivateScope, Scope
-from vault_ask.settings import RerankSettings
+from vault_ask.settings.retrieval import RerankSettings
 from waiting import PATIENCE, wait_until
 
 OPEN, PRIVATE = OpenScope(web_allowed=False), PrivateScope()

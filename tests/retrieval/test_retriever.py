@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,9 @@ import pytest
 from fakes import HashEmbedder
 from vault_ask.errors import IndexDamaged, IndexFailed, ModelUnreachable
 from vault_ask.index.embedding import Vector
-from vault_ask.index.view import VaultView
+from vault_ask.index.reading.words import Words
 from vault_ask.retrieval.examining import Examiner
+from vault_ask.retrieval.fusion import Evidence
 from vault_ask.retrieval.hits import Retrieved
 from vault_ask.retrieval.words import COMMON_AT_LEAST, read_words
 from vault_building import OPEN, PRIVATE, Building
@@ -104,7 +107,7 @@ def test_a_word_search_that_fails_is_told_and_vectors_answer(built: Building, mo
     def fail(*_args: object, **_options: object) -> None:
         raise IndexFailed("fts5: no such thing")
 
-    monkeypatch.setattr(VaultView, "matching", fail)
+    monkeypatch.setattr(Words, "matching", fail)
     found = ask(built, "The boat needs a new sail.")
     assert paths(found)[0] == "Boat.md"
     assert "meaning alone" in found.notices[0]
@@ -115,7 +118,7 @@ def test_damage_is_not_passed_off_as_a_missing_arm(built: Building, monkeypatch:
     def fail(*_args: object, **_options: object) -> None:
         raise IndexDamaged
 
-    monkeypatch.setattr(VaultView, "matching", fail)
+    monkeypatch.setattr(Words, "matching", fail)
     with pytest.raises(IndexDamaged):
         ask(built, "The boat needs a new sail.")
 
@@ -200,7 +203,7 @@ def test_where_all_words_are_common_the_rarest_two_are_asked_for(tmp_path: Path)
 def test_coverage_is_the_share_of_rare_words_that_a_text_holds(built: Building) -> None:
     built.put({"Whole.md": "the boat for a new sail\n", "Half.md": "a new hat\n", "None.md": "nothing at all\n"})
     with built.open(PRIVATE) as view:
-        chunks = {path: view.chunks_of(path)[0] for path in ("Whole.md", "Half.md", "None.md")}
+        chunks = {path: view.chunks.of(path)[0] for path in ("Whole.md", "Half.md", "None.md")}
         examiner = Examiner(view, read_words("new sail for the boat", view, "en"), None, bm25={}, cosines={})
         examiner.read(list(chunks.values()))
         share = {path: examiner.evidence(chunk).coverage for path, chunk in chunks.items()}
@@ -232,3 +235,74 @@ def test_a_chunk_without_its_vector_is_found_by_words_beside_those_that_have_the
 def test_the_same_question_gives_the_same_order(built: Building) -> None:
     orders: Sequence[list[str]] = [paths(ask(built, "the rent")) for _ in range(3)]
     assert orders[0] == orders[1] == orders[2]
+
+
+MARCH = [date(2026, 3, day) for day in range(1, 29)]
+
+
+@pytest.fixture
+def diary(tmp_path: Path) -> Iterator[Building]:
+    building = Building(tmp_path, HashEmbedder(dimension=384))
+    drafts = [building.draft(f"Daily/{day}.md", f"Walked the dog and paid bill {day.day}.\n") for day in MARCH]
+    spans = [(day.toordinal(), day.toordinal()) for day in MARCH]
+    building.store(
+        [
+            replace(draft, chunks=tuple(replace(chunk, days=span) for chunk in draft.chunks))
+            for draft, span in zip(drafts, spans, strict=True)
+        ]
+    )
+    yield building
+    building.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "part"),
+    [
+        ("who walked the dog on 2026-03-17", "Daily/2026-03-17.md", "dated"),
+        ("when did I last walk the dog", "Daily/2026-03-28.md", "timely"),
+    ],
+)
+@pytest.mark.parametrize("fusion", ["blend", "rrf"])
+def test_either_fusion_weighs_the_time_that_a_question_names(
+    diary: Building, fusion: str, question: str, first: str, part: str
+) -> None:
+    hits = ask(diary, question, settings={"fusion": fusion}, k=len(MARCH)).hits
+    most = max(hits, key=lambda hit: hit.trace.get(part, 0.0))
+    assert most.path == first
+    # A list of ranks beside two others can raise, and not decide.
+    assert hits.index(most) == 0 or fusion == "rrf"
+
+
+def test_ranks_weigh_the_tasks_that_a_question_asks_for(tmp_path: Path) -> None:
+    building = Building(tmp_path, HashEmbedder(dimension=384))
+    building.put({"Plan.md": "The boat needs paint.\n", "List.md": "- [ ] sand the boat\n"})
+    traces = {hit.path: hit.trace for hit in ask(building, "what is still to do on the boat", settings=RANKS).hits}
+    assert traces["List.md"]["task"] > 0
+    assert "task" not in traces["Plan.md"]
+    building.close()
+
+
+RANKS = {"fusion": "rrf"}
+
+
+@pytest.mark.parametrize("question", ["who walked the dog on 2026-03-17", "when did I last walk the dog"])
+@pytest.mark.parametrize("arm", ["vector", "text"])
+def test_one_arm_alone_says_that_it_does_not_weigh_the_time_that_is_named(
+    diary: Building, arm: str, question: str
+) -> None:
+    found = ask(diary, question, arm=arm)
+    assert found.hits
+    assert all(len(hit.trace) == 1 for hit in found.hits)
+    assert [notice for notice in found.notices if "neither the time nor the tasks" in notice]
+    plain = [ask(diary, question), ask(diary, "who walked the dog", arm=arm)]
+    assert not [notice for other in plain for notice in other.notices if "neither the time" in notice]
+
+
+def test_words_are_trusted_less_abroad_where_the_vectors_did_not_find_what_holds_most_of_them(built: Building) -> None:
+    with built.open(PRIVATE) as view:
+        boat, flat = (view.chunks.of(path)[0] for path in ("Boat.md", "Flat.md"))
+        examiner = Examiner(view, read_words("nytt segel", view, "sv"), None, bm25={}, cosines={})
+        examiner.read([boat, flat])
+        known = {boat: Evidence(z=1.0, bm25=1.0, coverage=0.5), flat: Evidence(z=3.0, bm25=0.0, coverage=0.1)}
+        apart, together = examiner.trust_in_words(known, [flat]), examiner.trust_in_words(known, [flat, boat])
+    assert 0 < apart < together < 1

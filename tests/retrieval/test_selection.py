@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_ask.index.view import Passage
+from vault_ask.index.reading.text import Passage
 from vault_ask.retrieval.candidates import Candidate
 from vault_ask.retrieval.fusion import Evidence
 from vault_ask.retrieval.selection import select, share_out

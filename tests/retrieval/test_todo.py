@@ -7,8 +7,8 @@ from fakes import ScriptedGenerator
 from vault_ask.answering.prompts import messages
 from vault_ask.index.within import Tasks
 from vault_ask.notes.tasks import TaskState
+from vault_ask.retrieval.helpers import helpers_of
 from vault_ask.retrieval.todo import asked_state, asks_for_tasks_alone
-from vault_ask.retrieval.words import helpers_of
 
 OPEN, DONE = TaskState.OPEN, TaskState.DONE
 ASKED = {
@@ -73,3 +73,98 @@ def test_a_question_may_be_after_tasks_and_nothing_else(question: str) -> None:
 @pytest.mark.parametrize("question", ["what is still open in the kitchen project?", "what did I eat?"])
 def test_a_question_with_a_subject_is_after_that(question: str) -> None:
     assert not asks_for_tasks_alone(question, helpers_of("en"))
+
+
+OWED = (
+    "What do I still have to pack for Norway?",
+    "what have I not packed yet?",
+    "What haven't I packed yet?",
+    "which bills have I not paid yet?",
+    "what do we still need to decide?",
+    "What must I still buy for the party?",
+    "what have I yet to pack?",
+    "What is still to pack?",
+    "what have I not yet packed?",
+    "Who do I still need to call?",
+    "Was muss ich noch packen?",
+    "Was muss ich für Norwegen noch einpacken?",
+    "Was habe ich noch nicht gepackt?",
+    "Was habe ich noch einzupacken?",
+    "Welche Rechnungen habe ich noch nicht bezahlt?",
+    "Was ist noch zu packen?",
+    "Vad måste jag fortfarande packa?",
+    "Vad har jag inte packat än?",
+    "Vad har jag ännu inte packat?",
+    "Hvad skal jeg stadig pakke?",
+    "Hvad har jeg ikke pakket endnu?",
+    "Hva har jeg ikke pakket ennå?",
+    "Hva må jeg fortsatt pakke?",
+    "Wat moet ik nog inpakken?",
+    "Wat heb ik nog niet ingepakt?",
+    "Que dois-je encore emballer ?",
+    "Qu'est-ce que je n'ai pas encore emballé ?",
+    "¿Qué tengo que empacar todavía?",
+    "¿Qué no he empacado todavía?",
+    "¿Qué todavía no he empacado?",
+    "O que ainda tenho de empacotar?",
+    "O que ainda não empacotei?",
+    "Cosa devo ancora mettere in valigia?",
+    "Cosa non ho ancora messo in valigia?",
+    "Что мне ещё нужно упаковать?",
+    "Что я ещё не упаковал?",
+    "Що мені ще треба спакувати?",
+    "Що я ще не спакувала?",
+    "Co jeszcze muszę spakować?",
+    "Czego jeszcze nie spakowałem?",
+    "Co ještě musím sbalit?",
+    "Co jsem ještě nesbalil?",
+    "Neyi henüz paketlemedim?",
+    "Daha ne paketlemem gerekiyor?",
+    "Mitä minun pitää vielä pakata?",
+    "Mitä en ole vielä pakannut?",
+    "Mit kell még becsomagolnom?",
+    "Mit nem csomagoltam még be?",
+    "ما الذي لم أحزمه بعد؟",
+    "מה עוד לא ארזתי?",
+    "מה עוד צריך לארוז?",
+    "还需要带什么？",
+    "还有什么没打包？",
+    "まだ荷造りしていないものは？",
+    "아직 챙기지 않은 것은?",
+)
+NOT_OWED = (
+    "What do I still have of the old furniture?",
+    "Do I still have to pay the rent?",
+    "Have I not packed the tent yet?",
+    "Why have I not heard from Anna yet?",
+    "Muss ich noch die Miete zahlen?",
+    "Warum habe ich noch nicht bezahlt?",
+    "What is not yet known about dark matter?",
+    "Was habe ich noch von den alten Möbeln?",
+    "Was weiß ich noch über Anna?",
+    "Vad har jag fortfarande av de gamla möblerna?",
+    "Wat heb ik nog van de oude meubels?",
+    "¿Qué tengo todavía de los muebles viejos?",
+    "Que sais-je encore de lui ?",
+    "Dois-je encore payer le loyer ?",
+    "What did I still remember of the trip?",
+    "Was muss ich noch wissen?",
+    "What did Ada still want?",
+    "Which plants have I packed?",
+)
+"""What nobody owes, or is asked for with yes, no or a reason."""
+
+
+@pytest.mark.parametrize("question", OWED)
+def test_what_is_still_to_be_done_is_asked_for_by_any_deed(question: str) -> None:
+    assert asked_state(question) is OPEN
+
+
+@pytest.mark.parametrize("question", NOT_OWED)
+def test_what_is_still_there_and_whether_one_thing_is_done_are_no_tasks(question: str) -> None:
+    assert asked_state(question) is None
+
+
+def test_a_deed_that_is_named_is_a_subject() -> None:
+    assert not asks_for_tasks_alone("what do I still have to pack?", helpers_of("en"))
+    assert asks_for_tasks_alone("what do I still have to do?", helpers_of("en"))

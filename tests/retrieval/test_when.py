@@ -288,6 +288,10 @@ def test_a_question_that_looks_ahead_means_the_coming_day() -> None:
     assert days("que fais-je vendredi ?", "fr") == "2026-03-20"
     assert days("cosa ho fatto venerdì?", "it") == "2026-03-13"
     assert days("what did I do on 12 December?") == "2025-12-12"
+    assert days("plannen voor vrijdag", "nl") == "2026-03-20"
+    assert days("wat kocht ik voor vrijdag?", "nl") is None, "for it, or before it"
+    assert days("wat deed ik vóór vrijdag?", "nl") == "0001-01-01..2026-03-12"
+    assert days("cadeaus voor kerst", "nl") is None
     assert days("was mache ich am Freitag?", "de") == "2026-03-20"
     assert days("was habe ich am Freitag gemacht?", "de") == "2026-03-13"
 

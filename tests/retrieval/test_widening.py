@@ -8,12 +8,15 @@ import pytest
 
 from answering.passages import hit
 from fakes import HashEmbedder
-from vault_ask.index.view import Piece
+from vault_ask.index.reading.text import Piece
+from vault_ask.index.within import Within
+from vault_ask.retrieval.filters import read_filters
 from vault_ask.retrieval.hits import Hit
 from vault_ask.retrieval.widening import REACH, joined, section, widen
-from vault_ask.settings import ChunkSettings
+from vault_ask.settings.vault import ChunkSettings
 from vault_building import OPEN, PRIVATE, Building
 
+ANYTHING = Within()
 SMALL = ChunkSettings(target_tokens=32, max_tokens=48, min_tokens=0, overlap_tokens=8)
 
 
@@ -49,13 +52,13 @@ def built(tmp_path: Path) -> Iterator[Building]:
     building.close()
 
 
-def found(building: Building, words: str, *, path: str = "Rent.md") -> Hit:
+def found(building: Building, words: str, *, path: str = "Rent.md", within: Within = ANYTHING) -> Hit:
     """The passage of a note that holds some words, widened."""
     with building.open(OPEN) as view:
-        passages = view.passages(view.chunks_of(path))
+        passages = view.text.passages(view.chunks.of(path))
         passage = next(one for one in passages.values() if words in one.body)
         made: Hit = replace(hit(path, passage.body, line_start=passage.line_start), chunk_id=passage.chunk)
-        return widen(view, [made])[0]
+        return widen(view, [made], within)[0]
 
 
 def test_a_hit_is_given_its_section_and_nothing_of_the_next(built: Building) -> None:
@@ -84,13 +87,13 @@ def test_it_reaches_only_so_far(tmp_path: Path) -> None:
 
 def test_a_hidden_note_is_around_nothing(built: Building) -> None:
     with built.open(PRIVATE) as view:
-        personal = view.chunks_of("Private/Loan.md")
-        assert view.pieces(personal[:1], REACH)[personal[0]]
+        personal = view.chunks.of("Private/Loan.md")
+        assert view.text.pieces(personal[:1], REACH)[personal[0]]
     with built.open(OPEN) as view:
-        mine = view.chunks_of("Rent.md")[0]
-        seen = view.pieces([personal[0], mine], REACH)
+        mine = view.chunks.of("Rent.md")[0]
+        seen = view.text.pieces([personal[0], mine], REACH)
         assert seen[personal[0]] == []
-        assert {piece.chunk for piece in seen[mine]} <= set(view.chunks_of("Rent.md"))
+        assert {piece.chunk for piece in seen[mine]} <= set(view.chunks.of("Rent.md"))
 
 
 def test_packed_data_ends_a_section(tmp_path: Path) -> None:
@@ -103,6 +106,21 @@ def test_packed_data_ends_a_section(tmp_path: Path) -> None:
     assert "third29" in text
     assert "first" not in text
     assert "iVBOR" not in text
+    building.close()
+
+
+def test_what_does_not_fit_the_filters_is_around_nothing(tmp_path: Path) -> None:
+    building = Building(tmp_path, HashEmbedder(dimension=384), chunks=SMALL)
+    todo, done = (f"- [{mark}] {paragraph(word, 24)}" for mark, word in ((" ", "call"), ("x", "paid")))
+    building.put({"Jobs.md": f"{paragraph('plain')}\n\n{todo}\n\n- [ ] {paragraph('mail', 24)}\n\n{done}"})
+    everything = joined(found(building, "call3 call4", path="Jobs.md").around)
+    assert "plain3" in everything
+    assert "paid3" in everything
+    filters = read_filters("task-todo:").filters
+    narrowed = joined(found(building, "call3 call4", path="Jobs.md", within=Within(filters)).around)
+    assert "mail23" in narrowed
+    assert "plain3" not in narrowed
+    assert "paid3" not in narrowed
     building.close()
 
 
@@ -149,7 +167,7 @@ def test_nothing_is_repeated_and_no_line_is_lost(pieces: list[Piece], text: str)
 def test_a_section_is_consecutive() -> None:
     a, b = '["A"]', '["B"]'
     pieces = [piece(1, "x", 1, heading=a), piece(2, "x", 2, heading=b), piece(3, "x", 3, heading=a)]
-    assert [one.chunk for one in section(pieces, 3)] == [3]
-    assert [one.chunk for one in section([*pieces[:1], piece(2, "y", 2, heading=a)], 1)] == [1, 2]
-    assert section(pieces, 99) == ()
-    assert section([piece(1, "x", 1, is_text=False)], 1) == ()
+    assert [one.chunk for one in section(pieces, 3, {1, 2, 3})] == [3]
+    assert [one.chunk for one in section([*pieces[:1], piece(2, "y", 2, heading=a)], 1, {1, 2})] == [1, 2]
+    assert section(pieces, 99, {1}) == ()
+    assert section([piece(1, "x", 1, is_text=False)], 1, {1}) == ()

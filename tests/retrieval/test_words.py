@@ -36,15 +36,15 @@ def found(building: Building, question: str, language: str) -> set[str]:
     """Give the notes that the words of a question match, in a language that need not be guessed."""
     with building.open(OPEN) as view:
         query = read_words(question, view, language).query
-        chunks = [chunk for chunk, _ in view.matching(query, 9)] if query else []
-        return set(view.paths_of(chunks).values())
+        chunks = [chunk for chunk, _ in view.words.matching(query, 9)] if query else []
+        return set(view.chunks.paths_of(chunks).values())
 
 
 def covered(building: Building, question: str, language: str) -> dict[str, float]:
     """Give how much of a question's words each note holds, of those that hold any."""
     with building.open(OPEN) as view:
         examiner = Examiner(view, read_words(question, view, language), None, bm25={}, cosines={})
-        chunks = {path: view.chunks_of(path)[0] for path in view.paths()}
+        chunks = {path: view.chunks.of(path)[0] for path in view.notes.paths()}
         examiner.read(list(chunks.values()))
         shares = {path: examiner.evidence(chunk).coverage for path, chunk in chunks.items()}
     return {path: share for path, share in shares.items() if share}

@@ -60,11 +60,11 @@ NOTHING = About(path="", size=0, outline=(), chunks=())
 
 def look_around(view: VaultView[OpenScope] | VaultView[PrivateScope], note: str | None, inside: Inside) -> About | None:
     """Look at the note that a caller names and around it; None where there is no such note in sight."""
-    path = view.find(note) if note else None
+    path = view.notes.find(note) if note else None
     if path is None:
         return None
-    chunks, around = view.chunks_of(path), tuple(neighbours(view, path))
-    outline = _outline(chunks, view.sections_of(path))
+    chunks, around = view.chunks.of(path), tuple(neighbours(view, path))
+    outline = _outline(view.chunks.of_text(path), view.chunks.sections_of(path))
     near = inside.nearest(around) + (inside.nearest((path,)) if len(chunks) > SHORT else [])
     worded = inside.matching(around) + inside.matching((path,))
     own = chunks if len(chunks) <= SHORT else outline
@@ -81,8 +81,8 @@ def look_around(view: VaultView[OpenScope] | VaultView[PrivateScope], note: str 
 
 def neighbours(view: VaultView[OpenScope] | VaultView[PrivateScope], path: str) -> Iterator[str]:
     """Give the notes that a note links to and those that link to it, by turns, each once."""
-    linked = (edge.target_path for edge in view.edges_from(path))
-    linking = (edge.source for edge in view.edges_to(path))
+    linked = (edge.target_path for edge in view.links.edges_from(path))
+    linking = (edge.source for edge in view.links.edges_to(path))
     by_turns = chain.from_iterable(zip_longest(dict.fromkeys(linked), dict.fromkeys(linking)))
     each_once = dict.fromkeys(other for other in by_turns if other is not None and other != path)
     yield from list(each_once)[:MOST_NEIGHBOURS]

@@ -15,10 +15,10 @@ from vault_ask.index.embedding import Embedder
 from vault_ask.index.view import VaultView
 from vault_ask.index.within import Within
 from vault_ask.retrieval.about import NOTHING, About, Found, Inside, look_around
-from vault_ask.retrieval.hits import S
 from vault_ask.retrieval.nearness import Asked
 from vault_ask.retrieval.query import Query
 from vault_ask.retrieval.words import is_wordless
+from vault_ask.scope import S
 
 log = structlog.get_logger()
 
@@ -35,6 +35,7 @@ _OTHER_SPACE = (
     "Found by words alone: the index holds vectors of another embedding model. Run `vault-ask index --rebuild` to "
     "search by meaning again."
 )
+_NOT_WEIGHED = "One arm alone weighs neither the time nor the tasks that the question names; a hybrid search does."
 _NO_WORD_INDEX = "The word index could not be searched, so these hits were found by meaning alone."
 
 
@@ -95,7 +96,9 @@ class Arms(Generic[S]):
 
     def gather(self, note: str | None) -> Gathered:
         """Ask both arms; `note` is the path of the note in question."""
-        preferred = self._query.preferred
+        preferred = self._query.preferred if self._arm == "hybrid" else None
+        if self._arm != "hybrid" and (self._query.preferred or self._query.when.order in ("latest", "earliest")):
+            self._notices.append(_NOT_WEIGHED)
         near = self._near(self._vector_k, within=self._query.within)
         deep = self._worded(within=self._query.within)
         about = self._fitting(look_around(self._view, note, Inside(self._near_in, self._worded_in)))
@@ -114,37 +117,37 @@ class Arms(Generic[S]):
         """Keep of the note in question, and of what is around it, what fits the filters."""
         if about is None or not self._query.within:
             return about
-        chunks = self._view.fitting(about.chunks, self._query.within)
+        chunks = self._view.filters.fitting(about.chunks, self._query.within)
         return replace(about, chunks=tuple(chunks), outline=tuple(one for one in about.outline if one in chunks))
 
     def _question(self, embedder: Embedder | None) -> Asked | None:
         if embedder is None or is_wordless(self._query.text):
             return None
-        if self._view.space is None:
+        if self._view.vectors.space is None:
             self._notices.append(_NO_VECTORS)
             return None
         try:
-            if self._view.space != embedder.space.fingerprint:
+            if self._view.vectors.space != embedder.space.fingerprint:
                 self._notices.append(_OTHER_SPACE)
                 return None
             raw = embedder.embed_query(self._query.text)
         except ModelError as error:
             self._notices.append(f"Found by words alone: {error}")
             return None
-        centred = self._view.centring().centre_question(raw, self._query.language)
+        centred = self._view.vectors.centring().centre_question(raw, self._query.language)
         return Asked(raw, centred, self._query.language)
 
     def _near(self, k: int, *, notes: Sequence[str] | None = None, within: Within) -> Found:
         if self._asked is None:
             return []
-        return self._view.nearest(self._asked.centred, k, notes=notes, within=within)
+        return self._view.vectors.nearest(self._asked.centred, k, notes=notes, within=within)
 
     def _worded(self, *, notes: Sequence[str] | None = None, within: Within) -> Found:
         query = self._query.words.query
         if self._arm == "vector" or not query:
             return []
         try:
-            return self._view.matching(query, max(BM25_REACH, self._text_k), notes=notes, within=within)
+            return self._view.words.matching(query, max(BM25_REACH, self._text_k), notes=notes, within=within)
         except IndexDamaged:
             raise
         except IndexFailed as error:

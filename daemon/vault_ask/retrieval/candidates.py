@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic
 
-from vault_ask.index.view import Passage
+from vault_ask.index.reading.text import Passage
 from vault_ask.retrieval.fusion import Evidence
-from vault_ask.retrieval.hits import Hit, Provenance, S
+from vault_ask.retrieval.hits import Hit, Provenance
+from vault_ask.scope import S
 
 STANDS_OUT = 3.0
 """Standard deviations above the vault's mean from which the best passage of a short note counts as an answer."""
@@ -36,11 +37,12 @@ class Candidate(Generic[S]):
     """The note whose link led to it; None where something else speaks for it too."""
     also: tuple[str, ...] = ()
     """Other notes that say the same."""
+    score: float = field(init=False)
+    """The sum of the parts."""
 
-    @property
-    def score(self) -> float:
-        """The sum of the parts."""
-        return sum(self.parts.values())
+    def __post_init__(self) -> None:
+        """Add the parts up once; candidates are compared by their scores again and again."""
+        object.__setattr__(self, "score", sum(self.parts.values()))
 
     @property
     def chunk(self) -> int:
@@ -80,4 +82,5 @@ def hit_of(candidate: Candidate[S], note: str | None) -> Hit[S]:
         via=candidate.via or (note if candidate.provenance == "expanded" else None),
         in_question=passage.path == note,
         also=candidate.also,
+        of_properties=passage.of_properties,
     )

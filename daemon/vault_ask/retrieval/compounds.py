@@ -25,7 +25,7 @@ def parts_of(
         for word in [word for word in unknown if len(word) >= LONG_WORD and word.isalpha()][:MOST_DIVIDED]
     }
     every = {term for listed in ways.values() for _, left, _, right in listed for term in left | right}
-    counted = view.document_frequency(every, enough=1) if every else {}
+    counted = view.words.document_frequency(every, enough=1) if every else {}
     return {word: parts for word, listed in ways.items() if (parts := _best(listed, counted))}
 
 

@@ -9,14 +9,14 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Generic
 
-from vault_ask.index.embedding import Vector
+from vault_ask.index.reading.text import Passage
 from vault_ask.index.terms import terms
-from vault_ask.index.view import Passage, VaultView
+from vault_ask.index.view import VaultView
 from vault_ask.retrieval.fusion import Evidence, confidence
-from vault_ask.retrieval.hits import S
 from vault_ask.retrieval.nearness import Asked
 from vault_ask.retrieval.when import Order
 from vault_ask.retrieval.words import Words
+from vault_ask.scope import S
 
 NEAREST = 10
 """Of so many passages nearest in meaning it is asked which are in the question's language."""
@@ -39,7 +39,6 @@ class Examiner(Generic[S]):
         days: tuple[int, int] | None = None,
     ) -> None:
         self.passages: dict[int, Passage[S]] = {}
-        self.vectors: dict[int, Vector] = {}
         self._view: VaultView[S] = view
         self._words = words
         self._asked = asked
@@ -47,13 +46,15 @@ class Examiner(Generic[S]):
         self._cosines = dict(cosines)
         self._days = days
         self._held: dict[int, set[str]] = {}
-        self._spread = (0.0, 1.0) if asked is None else view.centring().spread(asked.centred)
+        self._mass = words.mass
+        self._weights: dict[str, dict[str, float]] = {}
+        self._spread = (0.0, 1.0) if asked is None else view.vectors.centring().spread(asked.centred)
 
     def read(self, chunks: Sequence[int]) -> list[int]:
         """Read chunks whole; gives those of them that are there."""
         fresh = [chunk for chunk in chunks if chunk not in self.passages]
         if fresh:
-            self.passages.update(self._view.passages(fresh))
+            self.passages.update(self._view.text.passages(fresh))
             self.measure(fresh)
         return [chunk for chunk in chunks if chunk in self.passages]
 
@@ -64,13 +65,12 @@ class Examiner(Generic[S]):
             return
         self._held.update({chunk: set() for chunk in fresh})
         for word, query in self._words.queries.items():
-            for chunk in self._view.matched(query, fresh):
+            for chunk in self._view.words.matched(query, fresh):
                 self._held[chunk].add(word)
         if self._asked is not None:
-            self.vectors.update(self._view.centred_vectors(fresh))
-            for chunk in fresh:
-                if chunk not in self._cosines and chunk in self.vectors:
-                    self._cosines[chunk] = float(self.vectors[chunk] @ self._asked.centred)
+            unknown = [chunk for chunk in fresh if chunk not in self._cosines]
+            for chunk, vector in self._view.vectors.centred(unknown).items():
+                self._cosines[chunk] = float(vector @ self._asked.centred)
 
     def held(self, chunk: int) -> set[str]:
         """Give the words of the question that a chunk holds, of those that count."""
@@ -78,8 +78,11 @@ class Examiner(Generic[S]):
 
     def share(self, words: set[str], language: str) -> float:
         """Give the share of the question's idf mass that words have in a text of a language."""
-        mass = self._words.mass
-        return sum(self._words.idf[word] * self._words.trust(word, language) for word in words) / mass if mass else 0.0
+        weights = self._weights.get(language)
+        if weights is None:
+            trusted = {word: idf * self._words.trust(word, language) for word, idf in self._words.idf.items()}
+            weights = self._weights[language] = trusted
+        return sum(weights[word] for word in words) / self._mass if self._mass else 0.0
 
     def z(self, chunk: int) -> float | None:
         """Tell how many standard deviations a chunk lies above the vault's mean for this question."""
@@ -109,7 +112,8 @@ class Examiner(Generic[S]):
         best = max((known.coverage for known in evidence.values()), default=0.0)
         languages = [self.passages[chunk].language for chunk in near[:NEAREST] if chunk in self.passages]
         own = sum(language in (self._words.language, "und") for language in languages)
-        return confidence(best, own / len(languages) if languages else 1.0)
+        meet = any(evidence[chunk].coverage == best for chunk in near if chunk in evidence)
+        return confidence(best, own / len(languages) if languages else 1.0, meet=meet)
 
     def phrase(self, chunk: int) -> float:
         """Give the share of the idf mass whose words follow each other as they do in the question, or nearly."""
@@ -123,7 +127,7 @@ class Examiner(Generic[S]):
             places.setdefault(term, []).append(place)
         idf = self._words.idf
         found = sum((idf[one] + idf[other]) / 2 for one, other in wanted if self._follow(one, other, places))
-        return found / self._words.mass
+        return found / self._mass
 
     @cached_property
     def _pairs(self) -> list[tuple[str, str]]:
@@ -142,23 +146,27 @@ class Examiner(Generic[S]):
 
 
 def timed(
-    evidence: Mapping[int, Evidence], passages: Mapping[int, Passage[S]], order: Order | None
+    evidence: Mapping[int, Evidence], passages: Mapping[int, Passage[S]], order: Order | None, *, until: int
 ) -> Mapping[int, Evidence]:
-    """Tell of each of some dated passages how far it is towards the end of time that is asked for, among them."""
+    """Tell of each of some dated passages how far it is towards the end of time that is asked for, among them.
+
+    The latest is looked for up to the day `until`; what is later counts only where nothing else has a day.
+    """
     if order not in ("latest", "earliest"):
         return evidence
-    days = sorted({day for chunk in evidence if (day := _last_day(passages[chunk])) is not None})
-    if len(days) < 2:  # noqa: PLR2004 - one day is neither late nor early
+    dated = {chunk: days for chunk in evidence if (days := passages[chunk].days) is not None}
+    has_begun = {chunk: min(last, until) for chunk, (first, last) in dated.items() if first <= until}
+    counted = has_begun if order == "latest" and has_begun else {chunk: last for chunk, (_, last) in dated.items()}
+    in_order = sorted(set(counted.values()))
+    if len(in_order) < 2 and len(counted) == len(dated):  # noqa: PLR2004 - one day is neither late nor early
         return evidence
-    place = {day: at / (len(days) - 1) for at, day in enumerate(days)}
+    place = {day: at / max(1, len(in_order) - 1) for at, day in enumerate(in_order)}
 
-    def towards(day: int | None) -> float:
-        if day is None:
+    def towards(chunk: int) -> float:
+        if chunk not in counted:
             return 0.0
-        return place[day] if order == "latest" else 1.0 - place[day]
+        # One day alone among planned ones is the latest.
+        at = place[counted[chunk]] if len(place) > 1 else 1.0
+        return at if order == "latest" else 1.0 - at
 
-    return {chunk: replace(known, timely=towards(_last_day(passages[chunk]))) for chunk, known in evidence.items()}
-
-
-def _last_day(passage: Passage[S]) -> int | None:
-    return passage.days[1] if passage.days else None
+    return {chunk: replace(known, timely=towards(chunk)) for chunk, known in evidence.items()}

@@ -1,23 +1,24 @@
 """One hop along links: what a note that was found says is in another one.
 
-A reader who finds a note that nearly answers follows one of its links. So each of the best notes hands a part of the
-probability that it is what was asked for to the notes one hop away, shared among them by how well each of them fits the
-question itself, how much it holds of what is still missing, and how the link stands there. A note that nothing else
-speaks for takes part only so far. What links add to a note's score is by how much its log odds grow that way, so that
-scores stay sums of parts. Knows nothing of places and quotas.
+A reader who finds a note that nearly answers follows one of its links, or looks for a name that it says. So each of the
+best notes hands a part of the probability that it is what was asked for to the notes one hop away, shared among them by
+how well each of them fits the question itself, how much it holds of what is still missing, and how the link stands
+there. A note that nothing else speaks for takes part only so far. What links add to a note's score is by how much its
+log odds grow that way, so that scores stay sums of parts. Knows nothing of places and quotas.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
 from vault_ask.index.view import VaultView
 from vault_ask.retrieval.candidates import Candidate
 from vault_ask.retrieval.examining import Examiner
-from vault_ask.retrieval.fusion import Hops, Model
-from vault_ask.retrieval.hits import S
+from vault_ask.retrieval.fusion import Hops, Model, saturated
 from vault_ask.retrieval.neighbourhood import Hop, Neighbourhood
+from vault_ask.retrieval.query import Query
+from vault_ask.scope import S
 
 SOURCES = 5
 """How many of the best notes are left by a hop."""
@@ -54,16 +55,16 @@ class Expansion(Generic[S]):
         examiner: Examiner[S],
         model: Model,
         make: Callable[[Sequence[int]], list[Candidate[S]]],
+        query: Query,
         *,
         is_topic: Callable[[str], bool],
-        fits: Callable[[Sequence[int]], Sequence[int]],
     ) -> None:
         self._view: VaultView[S] = view
         self._examiner: Examiner[S] = examiner
         self._model = model
         self._make: Callable[[Sequence[int]], list[Candidate[S]]] = make
+        self._query = query
         self._is_topic = is_topic
-        self._fits = fits
 
     def expand(self, direct: Sequence[Candidate[S]]) -> list[Candidate[S]]:
         """Give the candidates with what links add to them, and those that only a link led to."""
@@ -85,35 +86,50 @@ class Expansion(Generic[S]):
         """Give for each of the likeliest notes where its hops end."""
         likely = sorted(best, key=lambda path: -odds.of(best[path]))[:SOURCES]
         sources = [path for path in likely if odds.of(best[path]) >= NEGLIGIBLE]
-        around = Neighbourhood(self._view, [best[path].passage for path in sources], is_topic=self._is_topic)
-        found = dict(best)
-        ways = []
-        for source in sources:
-            ends = self._ends(best[source], around.hops_from(best[source].passage, found), found, odds)
-            found.update((end.path, end.candidate) for end in ends)
-            ways.append((source, ends))
-        return ways
+        passages = [best[path].passage for path in sources]
+        around = Neighbourhood(self._view, passages, self._query, is_topic=self._is_topic)
+        hops = {path: around.hops_from(best[path].passage, best) for path in sources}
+        found = {**self._led_to(hops.values(), best), **best}
+        reached = {hop.path for listed in hops.values() for hop in listed if hop.path in found}
+        degrees = self._view.links.degrees(sorted(reached))
+        return [(source, self._ends(best[source], listed, found, degrees, odds)) for source, listed in hops.items()]
 
     def _ends(
-        self, source: Candidate[S], hops: Sequence[Hop], found: Mapping[str, Candidate[S]], odds: "Odds[S]"
+        self,
+        source: Candidate[S],
+        hops: Sequence[Hop],
+        found: Mapping[str, Candidate[S]],
+        degrees: Mapping[str, int],
+        odds: "Odds[S]",
     ) -> list[End[S]]:
-        known = {hop.path: found[hop.path] for hop in hops if hop.path in found}
-        fresh = self._best_chunks([hop.path for hop in hops if hop.path not in found])
-        known |= {candidate.passage.path: candidate for candidate in self._make(self._examiner.read(fresh))}
-        degrees = self._view.degrees(list(known))
         return [
-            End(known[hop.path], self._known(source, known[hop.path], hop, degrees.get(hop.path, 0), odds))
+            End(found[hop.path], self._known(source, found[hop.path], hop, degrees.get(hop.path, 0), odds))
             for hop in hops
-            if hop.path in known and known[hop.path].speaks
+            if hop.path in found and found[hop.path].speaks
         ]
 
-    def _best_chunks(self, paths: Sequence[str]) -> list[int]:
-        """Choose the chunk of each note that fits best by its vector and its words, of the most promising notes."""
-        by_path = self._view.chunks_at(paths)
-        chunks = set(self._fits([chunk for listed in by_path.values() for chunk in listed]))
+    def _led_to(self, hops: Iterable[Sequence[Hop]], best: Mapping[str, Candidate[S]]) -> dict[str, Candidate[S]]:
+        """Read the notes that nothing but a hop leads to, the most promising of each source; all at once."""
+        fresh = [[hop.path for hop in listed if hop.path not in best] for listed in hops]
+        chunks = self._best_chunks(sorted({path for paths in fresh for path in paths}))
+        chosen: dict[int, None] = {}
+        for paths in fresh:
+            new = {chunks[path] for path in paths if path in chunks}.difference(chosen)
+            promising = sorted(new, key=lambda chunk: (-self._promise(chunk), chunk))
+            chosen.update(dict.fromkeys(promising[:SHORTLIST]))
+        return {candidate.passage.path: candidate for candidate in self._make(self._examiner.read(list(chosen)))}
+
+    def _best_chunks(self, paths: Sequence[str]) -> dict[str, int]:
+        """Choose the chunk of each note that fits best by its vector and its words."""
+        by_path = self._view.chunks.by_path(paths) if paths else {}
+        chunks = self._fitting({chunk for listed in by_path.values() for chunk in listed})
         self._examiner.measure(sorted(chunks))
-        best = [max(kept, key=self._promise) for listed in by_path.values() if (kept := chunks.intersection(listed))]
-        return sorted(best, key=lambda chunk: (-self._promise(chunk), chunk))[:SHORTLIST]
+        kept = {path: chunks.intersection(listed) for path, listed in by_path.items()}
+        return {path: max(of, key=self._promise) for path, of in kept.items() if of}
+
+    def _fitting(self, chunks: set[int]) -> set[int]:
+        within = self._query.within
+        return set(self._view.filters.fitting(sorted(chunks), within)) if within else chunks
 
     def _promise(self, chunk: int) -> float:
         """Score a chunk before its text is read."""
@@ -134,6 +150,8 @@ class Expansion(Generic[S]):
             "mutual": float(hop.mutual),
             "back": float(hop.kind == "back"),
             "mate": float(hop.kind == "mate"),
+            "kin": float(hop.kind == "kin"),
+            "kinship": saturated(hop.kinship),
             "degree": math.log1p(degree),
         }
 

@@ -7,6 +7,7 @@ brackets beside other words (`[sic]`). docs/filters.md tells users what there is
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import regex
 
@@ -19,28 +20,33 @@ from vault_ask.retrieval.words import is_wordless
 MOST = 32
 """More filters than anybody writes; what comes after them is text."""
 
+_MOST_BEGUN = 1_000
+"""Places in a text where a filter may begin; a text with more of them is no question."""
+
 _BLANK = r"\s\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"
 _QUOTED = r"""(?:"(?:\\.|[^"\\\n]){0,500}"|[“„](?:[^“”„\n]){0,500}[“”])"""
-_ENDS = rf"(?=[.,;!?…。、，！？]*(?:[{_BLANK}]|$))"
+_CLOSING = ".,;!?…。、，！？"
+_ENDS = rf"(?=[{_CLOSING}]*+(?:[{_BLANK}]|$))"
+_NO_VALUE = rf"""{_BLANK}"“”„()\[\]<>:|*?\\"""
 _START = regex.compile(
     rf"(?<![^{_BLANK}])(?=[-–−]?(?:\(|\[|(?:tag|path|file|task(?:-todo|-done)?):))", regex.IGNORECASE
 )
 _MINUS = regex.compile("[-–−]")
-_OR = regex.compile(rf"[{_BLANK}]+OR[{_BLANK}]+")
+_OR = regex.compile(rf"(?<![{_BLANK}])[{_BLANK}]++OR[{_BLANK}]++")
 _OPEN, _CLOSED = regex.compile(rf"\([{_BLANK}]*"), regex.compile(rf"[{_BLANK}]*\)")
 _END = regex.compile(_ENDS)
 _NAMED = regex.compile(
     rf"""(?P<name>tag|path|file|task-todo|task-done|task):(?:
       (?P<quoted>{_QUOTED})
     | \((?P<group>(?:{_QUOTED}|[^()"“”„\n]){{1,500}})\)
-    | (?P<bare>(?!//)[^{_BLANK}"“”„()\[\]<>:|*?\\]+?)(?={_ENDS}|\))
+    | (?P<bare>(?!//)[^{_NO_VALUE}](?:[{_CLOSING}]*+[^{_NO_VALUE}{_CLOSING}]++)*+)(?={_ENDS}|\))
     | (?P<nothing>(?={_ENDS}|\)))
     )""",
     regex.IGNORECASE | regex.VERBOSE,
 )
 _PROPERTY = regex.compile(
     rf"""\[(?:(?P<key>{_QUOTED})|(?P<word>[\p{{L}}\p{{N}}_][\p{{L}}\p{{M}}\p{{N}}_./-]*))
-    (?P<said>:(?P<value>(?![\s\\]|//)(?:{_QUOTED}|\[\[[^\[\]\n]{{1,300}}\]\]|[^\[\]\n"])+?))?\]""",
+    (?P<said>:(?P<value>(?![\s\\]|//)(?>{_QUOTED}|\[\[[^\[\]\n]{{1,300}}\]\]|[^\[\]\n"])+?))?\]""",
     regex.VERBOSE,
 )
 _LETTERS = regex.compile(r"\p{L}[\p{M}\p{N}_./-]*\p{L}")
@@ -80,7 +86,7 @@ _Found = tuple[int, _Item, tuple[Filter, ...]]
 def _found(text: str, *, loose: bool) -> Iterator[_Found]:
     """Give where a filter begins, what it is made of, and the filters it comes to."""
     end = made = 0
-    for start in _START.finditer(text):
+    for start in islice(_START.finditer(text), _MOST_BEGUN):
         if start.start() < end or made >= MOST:
             continue
         found = _chain(text, start.start()) or _negated_group(text, start.start())

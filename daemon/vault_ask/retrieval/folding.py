@@ -7,10 +7,12 @@ copy, and what is too short to be told from chance is left alone.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import PurePosixPath
 
 from vault_ask.notes.copies import original_of
 from vault_ask.retrieval.candidates import Candidate
-from vault_ask.retrieval.hits import S
+from vault_ask.scope import S
 
 TELLING = 40
 """Characters from which the same text in two notes is no chance."""
@@ -19,15 +21,31 @@ ALIKE = 0.9
 """Jaccard index of the words from which the text of a conflict copy is that of its original, but for an edit."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Text:
+    """A passage as it is compared: whole only with one that begins and ends with the same words, or is of its family.
+
+    Most are neither, and a text takes time to normalise.
+    """
+
     path: str
     family: str
     marks: int
     language: str
-    text: str
-    words: frozenset[str]
+    body: str
     days: tuple[int, int] | None
+
+    @property
+    def ends(self) -> tuple[str, ...]:
+        return tuple(word.casefold() for word in (*self.body.split(None, 1)[:1], *self.body.rsplit(None, 1)[-1:]))
+
+    @cached_property
+    def text(self) -> str:
+        return " ".join(self.body.casefold().split())
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(self.text.split())
 
 
 def fold_copies(ranked: Sequence[Candidate[S]], *, stays: str | None = None) -> list[Candidate[S]]:
@@ -37,14 +55,15 @@ def fold_copies(ranked: Sequence[Candidate[S]], *, stays: str | None = None) -> 
     `stays` is kept whatever it is like.
     """
     kept: list[tuple[_Text, Candidate[S]]] = []
-    by_text: dict[str, list[int]] = {}
+    by_ends: dict[tuple[str, ...], list[int]] = {}
     by_family: dict[str, list[int]] = {}
     for candidate in ranked:
         text: _Text = _text(candidate, stays)
-        alike = (*by_text.get(text.text, ()), *by_family.get(text.family, ()))
+        ends: tuple[str, ...] = text.ends
+        alike = (*by_ends.get(ends, ()), *by_family.get(text.family, ()))
         at = next((place for place in alike if _is_same(text, kept[place][0])), None)
         if at is None:
-            by_text.setdefault(text.text, []).append(len(kept))
+            by_ends.setdefault(ends, []).append(len(kept))
             by_family.setdefault(text.family, []).append(len(kept))
             kept.append((text, candidate))
         elif text.marks < kept[at][0].marks:
@@ -56,10 +75,12 @@ def fold_copies(ranked: Sequence[Candidate[S]], *, stays: str | None = None) -> 
 
 def _text(candidate: Candidate[S], stays: str | None) -> _Text:
     passage = candidate.passage
-    words = passage.body.casefold().split()
     family, marks = original_of(passage.path)
+    # Properties are of the note that has them: two projects may be on hold.
+    name = PurePosixPath(family).stem if passage.of_properties else ""
+    body = f"{name} {passage.body}" if name else passage.body
     marks = -1 if passage.path == stays else marks
-    return _Text(passage.path, family, marks, passage.language, " ".join(words), frozenset(words), passage.days)
+    return _Text(passage.path, family, marks, passage.language, body, passage.days)
 
 
 def _is_same(one: _Text, other: _Text) -> bool:

@@ -21,10 +21,11 @@ RRF_K = 60
 BM25_HALF = 10.0
 """The BM25 that counts half of the most it can."""
 
-CONFIDENCE_POWER, ABROAD_POWER = 0.3, 1.5
+CONFIDENCE_POWER, ABROAD_POWER, APART_POWER = 0.3, 1.5, 3.0
 """How much the word arm is held back where even its best passage covers little of the question; the second is added
 where none of the nearest passages is in the question's language: asked in another language than the notes', words find
-names and chance likenesses, and must not outvote the vectors."""
+names and chance likenesses, and must not outvote the vectors. The third is added instead where the vectors did not find
+the passage with most of the words either."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,18 +81,27 @@ class Model:
         # Of the parts that few questions have, only those that say something.
         return {name: part for name, part in parts.items() if part or name in _ALWAYS}
 
+    def score(self, evidence: Evidence, words: float) -> float:
+        """Give the sum of the parts."""
+        return sum(self.weights[name] * value for name, value in features(evidence, words).items())
+
 
 def features(evidence: Evidence, words: float) -> dict[str, float]:
     """Give what the weights of a model multiply."""
     return {
         "vector": evidence.z or 0.0,
-        "bm25": words * evidence.bm25 / (evidence.bm25 + BM25_HALF),
+        "bm25": words * saturated(evidence.bm25),
         "coverage": words * evidence.coverage,
         "phrase": words * evidence.phrase,
         "dated": evidence.dated,
         "timely": evidence.timely,
         "task": evidence.task,
     }
+
+
+def saturated(bm25: float) -> float:
+    """Give a BM25 as a share of the most it can count."""
+    return bm25 / (bm25 + BM25_HALF)
 
 
 _ALWAYS = ("vector", "bm25", "coverage")
@@ -119,19 +129,22 @@ MODEL = Model(
             "back": -0.99,
             "mate": -2.0,
             "degree": -0.94,
+            "kin": -1.5,
+            "kinship": 1.5,
         },
     ),
     temperature=0.0966,
 )
 
 
-def confidence(best_coverage: float, at_home: float = 1.0) -> float:
+def confidence(best_coverage: float, at_home: float = 1.0, *, meet: bool = True) -> float:
     """Say how far the word arm is to be trusted, from 0 to 1.
 
-    By the best coverage that any candidate reaches, and by how many of the passages nearest in meaning are in the
-    question's language.
+    By the best coverage that any candidate reaches, by how many of the passages nearest in meaning are in the
+    question's language, and by whether the arms meet: one that covers so much is near in meaning too.
     """
-    return float(best_coverage ** (CONFIDENCE_POWER + ABROAD_POWER * (1.0 - at_home)))
+    abroad = ABROAD_POWER if meet else APART_POWER
+    return float(best_coverage ** (CONFIDENCE_POWER + abroad * (1.0 - at_home)))
 
 
 def reciprocal_rank_fusion(arms: Mapping[str, Sequence[K]]) -> dict[K, dict[str, float]]:
@@ -152,6 +165,16 @@ class Ranks:
     words: float
 
 
+def _asked_for(evidence: Mapping[int, Evidence], ranks: Ranks) -> dict[str, list[int]]:
+    """Rank what is of the time, or holds the tasks, that a question asks for; what is alike in that as the arms do."""
+    by_arms = reciprocal_rank_fusion({"vector": ranks.near, "bm25": ranks.worded})
+    lists: dict[str, list[int]] = {}
+    for name in ("dated", "timely", "task"):
+        value = {chunk: known for chunk, one in evidence.items() if (known := getattr(one, name))}
+        lists[name] = sorted(value, key=lambda chunk: (-value[chunk], -sum(by_arms.get(chunk, {}).values()), chunk))
+    return lists
+
+
 def score_parts(
     evidence: Mapping[int, Evidence], ranks: Ranks, how: Literal["blend", "rrf", "vector", "text"], model: Model
 ) -> Mapping[int, Mapping[str, float]]:
@@ -162,7 +185,7 @@ def score_parts(
         case "text":
             return {chunk: {"bm25": known.bm25} for chunk, known in evidence.items()}
         case "rrf":
-            ranked = reciprocal_rank_fusion({"vector": ranks.near, "bm25": ranks.worded})
+            ranked = reciprocal_rank_fusion({"vector": ranks.near, "bm25": ranks.worded, **_asked_for(evidence, ranks)})
             return {chunk: ranked.get(chunk, {}) for chunk in evidence}
         case "blend":
             return {chunk: model.parts(known, ranks.words) for chunk, known in evidence.items()}

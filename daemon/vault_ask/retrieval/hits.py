@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal
 
-from vault_ask.index.view import Piece
+from vault_ask.index.reading.text import Piece
 from vault_ask.retrieval.nearness import Nearness
 from vault_ask.retrieval.when import Order
-from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
-
-S = TypeVar("S", OpenScope, PrivateScope)
+from vault_ask.scope import S, Sensitivity
 
 Provenance = Literal["vector", "text", "both", "expanded"]
 """How a chunk was found: by meaning, by words, by both, or through a link of a note and by nothing else.
@@ -24,7 +22,8 @@ class Hit(Generic[S]):
 
     `via` is the note whose link led to it, None unless it was expanded; `in_question` tells that it is of the note that
     the question is about. `also` are other notes that say the same in the same words. `around` are chunks of its
-    section, itself among them, in order; none where it was not widened.
+    section, itself among them, in order; none where it was not widened. `of_properties` tells that it is of the note's
+    properties, of which lines that say nothing are blank.
     """
 
     chunk_id: int
@@ -45,6 +44,7 @@ class Hit(Generic[S]):
     in_question: bool = False
     also: tuple[str, ...] = ()
     around: tuple[Piece, ...] = ()
+    of_properties: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,12 +12,16 @@ from vault_ask.index.within import Filter, Tasks, Within, having
 from vault_ask.notes.calendar import Weekday
 from vault_ask.notes.fold import storable
 from vault_ask.notes.language import LanguageDetector
+from vault_ask.notes.written_dates import orders_in
+from vault_ask.retrieval.filter_telling import slips, unmet
 from vault_ask.retrieval.filters import Filtered, read_filters
-from vault_ask.retrieval.hits import S, Understanding
+from vault_ask.retrieval.helpers import helpers_of
+from vault_ask.retrieval.hits import Understanding
 from vault_ask.retrieval.todo import asked_state, asks_for_tasks_alone
 from vault_ask.retrieval.when import When, asks_what_happened, read_when
-from vault_ask.retrieval.words import Words, helpers_of, is_wordless, read_words
-from vault_ask.settings import TimeSettings
+from vault_ask.retrieval.words import Words, is_wordless, read_words
+from vault_ask.scope import S
+from vault_ask.settings.vault import TimeSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +40,13 @@ class Query:
     preferred: Within | None
     when: When
     days: tuple[int, int] | None
+    until: int
+    """The day up to which the latest is looked for: today, or the last of the days that are named."""
     tasks: Tasks | None
     is_whole: bool
     """Whether all of it was typed, and is no selection from a note."""
     understood: Understanding | None
-    notice: str | None = None
+    notices: tuple[str, ...] = ()
 
     @property
     def lists(self) -> bool:
@@ -80,7 +86,9 @@ class QueryReader:
         language = self._language(view, filtered.rest)
         now = self._clock().astimezone(self._time.tzinfo)
         said = filtered.rest if typed is None else storable(typed)
-        when = read_when(said, language=language, now=now, week_start=self._week_start)
+        # Few dates may mean two days; only for those it matters how the vault writes them.
+        order = view.state.day_order if None in orders_in(said) else None
+        when = read_when(said, language=language, now=now, week_start=self._week_start, order=order)
         within = Within(filtered.filters)
         state = asked_state(when.rest)
         days, tasks = _there(view, filtered.filters, when.days, None if state is None else Tasks((state,)))
@@ -95,19 +103,18 @@ class QueryReader:
             preferred=_narrowed(filtered.filters, days, tasks) if days or tasks else None,
             when=when,
             days=days,
+            until=max(now.date().toordinal(), days[1] if days else 0),
             tasks=tasks,
             is_whole=typed is None,
             understood=_understood(view, within, said, [each.written for each in filtered.filters], when),
-            notice=_nothing_dated(when)
-            if when.days and days is None and (not within or view.has_any(within))
-            else None,
+            notices=tuple(slips(said) + unmet(view, filtered.filters) + _nothing_dated(view, within, when, days)),
         )
 
     def _language(self, view: VaultView[S], question: str) -> str:
         found = self._languages.detect(question)
         if found != "und":
             return found
-        spoken = view.tallies().by_language
+        spoken = view.words.tallies().by_language
         most: str = max(spoken, key=lambda language: spoken[language], default="und")
         return most
 
@@ -117,7 +124,7 @@ def _there(
 ) -> tuple[tuple[int, int] | None, Tasks | None]:
     """Keep of what passages may be preferred for as much as some passage in sight has together."""
     for one, other in ((days, tasks), (days, None), (None, tasks)):
-        if (one or other) and view.has_any(_narrowed(filters, one, other)):
+        if (one or other) and view.filters.has_any(_narrowed(filters, one, other)):
             return one, other
     return None, None
 
@@ -135,11 +142,14 @@ def _understood(view: VaultView[S], within: Within, text: str, filters: list[str
         days=when.days,
         days_words=when.words if when.days else "",
         order=when.order,
-        fits=not within or view.has_any(within),
+        fits=not within or view.filters.has_any(within),
     )
 
 
-def _nothing_dated(when: When) -> str:
-    first, last = (date.fromordinal(day).isoformat() for day in when.days or (1, 1))
+def _nothing_dated(view: VaultView[S], within: Within, when: When, days: tuple[int, int] | None) -> list[str]:
+    """Say that no note is of the days that a question names, where any fits its filters."""
+    if when.days is None or days is not None or (within and not view.filters.has_any(within)):
+        return []
+    first, last = (date.fromordinal(day).isoformat() for day in when.days)
     span = first if first == last else f"{first} to {last}"
-    return f"No note in sight is dated {span}, so notes of any time were looked at."
+    return [f"No note in sight is dated {span}, so notes of any time were looked at."]

@@ -6,19 +6,20 @@ on a view that decides what there is to be found; a link to what is not in sight
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeVar
+from typing import Generic, Literal
 
 import numpy as np
 
 from vault_ask.errors import NoSuchNote
 from vault_ask.index.embedding import Vector
+from vault_ask.index.reading.notes import NoteView
+from vault_ask.index.reading.text import Passage
 from vault_ask.index.statistics import unit
-from vault_ask.index.view import NoteView, Passage, VaultView
+from vault_ask.index.view import VaultView
 from vault_ask.notes.model import LinkKind
 from vault_ask.retrieval.fusion import reciprocal_rank_fusion
-from vault_ask.scope import OpenScope, PrivateScope
+from vault_ask.scope import S
 
-S = TypeVar("S", OpenScope, PrivateScope)
 Because = Literal["link", "backlink", "meaning"]
 
 NO_SUCH_NOTE = (
@@ -95,7 +96,7 @@ class _Meaning:
 
 def find_related(view: VaultView[S], path: str, *, k: int) -> Related[S]:
     """Find at most `k` notes near a note, nearest first; never the note itself. Raises NoSuchNote."""
-    note = view.note(path)
+    note = view.notes.note(path)
     if note is None:
         raise NoSuchNote(NO_SUCH_NOTE)
     links = _links(view, note.path)
@@ -109,7 +110,7 @@ def find_related(view: VaultView[S], path: str, *, k: int) -> Related[S]:
     )
     first = sorted(parts, key=lambda other: (-sum(parts[other].values()), other))[:k]
     chunks = {other: _passage_of(view, other, links, meaning) for other in first}
-    passages = view.passages([chunk for chunk in chunks.values() if chunk is not None])
+    passages = view.text.passages([chunk for chunk in chunks.values() if chunk is not None])
     return Related(
         note=note,
         near=tuple(
@@ -124,10 +125,10 @@ def find_related(view: VaultView[S], path: str, *, k: int) -> Related[S]:
 def _links(view: VaultView[S], path: str) -> _Links:
     out: dict[str, int] = {}
     back: dict[str, int] = {}
-    for edge in view.edges_from(path):
+    for edge in view.links.edges_from(path):
         if edge.kind != LinkKind.TAG and edge.target_path not in {None, path}:
             out.setdefault(str(edge.target_path), edge.line)
-    for edge in view.edges_to(path):
+    for edge in view.links.edges_to(path):
         if edge.kind != LinkKind.TAG and edge.source != path:
             back.setdefault(edge.source, edge.line)
     return _Links(_first(out), _first(back))
@@ -138,19 +139,19 @@ def _first(links: Mapping[str, int]) -> dict[str, int]:
 
 
 def _meaning(view: VaultView[S], note: NoteView, links: _Links) -> _Meaning:
-    if view.space is None:
+    if view.vectors.space is None:
         return _Meaning(notice=_NO_VECTORS)
     about = _about(view, note)
     if about is None:
         return _Meaning(notice=_NONE_OF_ITS_OWN)
     linked = list(dict.fromkeys((*links.out, *links.back)))
-    ranked = view.nearest(about, REACH, notes=linked) if linked else []
+    ranked = view.vectors.nearest(about, REACH, notes=linked) if linked else []
     return _Meaning(_best_of_each(view, ranked), _near(view, note.path, about))
 
 
 def _about(view: VaultView[S], note: NoteView) -> Vector | None:
     """Give what a note is about: the mean of its passages, however long it is; None where none has a vector."""
-    own = view.centred_vectors_of(note.id)
+    own = view.vectors.centred_of(note.id)
     mean: Vector = own.sum(axis=0)
     return unit(mean) if np.any(mean) else None
 
@@ -159,7 +160,7 @@ def _near(view: VaultView[S], path: str, about: Vector) -> dict[str, _Best]:
     """Find the notes that are near by meaning; one that is long takes no place of another."""
     found: dict[str, _Best] = {}
     for _ in range(ROUNDS):
-        ranked = view.nearest_besides(about, REACH, (path, *found))
+        ranked = view.vectors.nearest_besides(about, REACH, (path, *found))
         found |= _best_of_each(view, [(chunk, cosine) for chunk, cosine in ranked if cosine >= NEAR])
         if len(found) >= DEPTH or len(ranked) < REACH or ranked[-1][1] < NEAR:
             break
@@ -168,7 +169,7 @@ def _near(view: VaultView[S], path: str, about: Vector) -> dict[str, _Best]:
 
 def _best_of_each(view: VaultView[S], ranked: list[tuple[int, float]]) -> dict[str, _Best]:
     best: dict[str, _Best] = {}
-    paths = view.paths_of([chunk for chunk, _ in ranked])
+    paths = view.chunks.paths_of([chunk for chunk, _ in ranked])
     for chunk, cosine in ranked:
         best.setdefault(paths[chunk], _Best(chunk, cosine))
     return best
@@ -187,7 +188,7 @@ def _ranked(links: Mapping[str, int], meaning: _Meaning) -> list[str]:
 def _passage_of(view: VaultView[S], path: str, links: _Links, meaning: _Meaning) -> int | None:
     """Choose what to show of a note: its nearest passage, else the one with the link, else its first."""
     best = meaning.best(path)
-    return best.chunk if best else view.passage_at(path, links.back.get(path, 0))
+    return best.chunk if best else view.chunks.at_line(path, links.back.get(path, 0))
 
 
 def _because(parts: Mapping[str, float]) -> tuple[Because, ...]:

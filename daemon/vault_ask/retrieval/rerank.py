@@ -16,11 +16,10 @@ from typing import Generic, Literal, Protocol
 import structlog
 
 from vault_ask.errors import ModelBusy, ModelError, ModelRefused, ModelUnreachable
-from vault_ask.index.view import Passage
+from vault_ask.index.reading.text import Passage
 from vault_ask.retrieval.candidates import Candidate
-from vault_ask.retrieval.hits import S
-from vault_ask.scope import OpenScope, PrivateScope
-from vault_ask.settings import RerankSettings
+from vault_ask.scope import OpenScope, PrivateScope, S
+from vault_ask.settings.retrieval import RerankSettings
 
 log = structlog.get_logger()
 

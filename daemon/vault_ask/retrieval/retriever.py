@@ -23,7 +23,7 @@ from vault_ask.retrieval.examining import Examiner
 from vault_ask.retrieval.expansion import Expansion
 from vault_ask.retrieval.folding import fold_copies
 from vault_ask.retrieval.fusion import MODEL, Model
-from vault_ask.retrieval.hits import Retrieved, S
+from vault_ask.retrieval.hits import Retrieved
 from vault_ask.retrieval.listing import listing
 from vault_ask.retrieval.nearness import ALIKE, AT_HAND, Nearness, measure_nearness
 from vault_ask.retrieval.query import Query, QueryReader
@@ -32,7 +32,9 @@ from vault_ask.retrieval.scoring import Scorer
 from vault_ask.retrieval.selection import Places, is_broad, share_out
 from vault_ask.retrieval.widening import widen
 from vault_ask.retrieval.words import is_wordless
-from vault_ask.settings import GraphSettings, RetrievalSettings, TimeSettings, TopicSettings
+from vault_ask.scope import S
+from vault_ask.settings.retrieval import GraphSettings, RetrievalSettings
+from vault_ask.settings.vault import TimeSettings, TopicSettings
 
 NOW: Callable[[], datetime] = partial(datetime.now, UTC)
 
@@ -99,7 +101,7 @@ class Retriever:
         still, which is then read for them. `typed` is what somebody typed of a question that goes on in a note's words.
         """
         k = k or self._settings.top_k
-        query = self.queries.read(view, question, filters, typed=typed)
+        query: Query = self.queries.read(view, question, filters, typed=typed)
         if query.lists and (note is None or query.within):
             return listing(view, query, k=k)
         looked_at = self._look(view, query, k, arm, note)
@@ -115,15 +117,15 @@ class Retriever:
         places = self._places(looked.ranked, gathered.about, query, per_note=per_note, k=k)
         about = gathered.about.path if gathered.about else None
         return Retrieved(
-            hits=widen(view, [hit_of(candidate, about) for candidate in places.all]),
+            hits=widen(view, [hit_of(candidate, about) for candidate in places.all], query.within),
             language=query.language,
             idf=query.words.idf,
             closeness=1.0 if places.at_hand else max((c.above_mean for c in places.all[:BEST]), default=0.0),
             coverage=max((c.evidence.coverage for c in places.all[:BEST]), default=0.0),
             covered=max((c.evidence.coverage for c in found), default=0.0),
             nearness=AT_HAND if places.at_hand else self._nearness(view, gathered, looked_at.examiner, found),
-            chunks=view.tallies().chunks,
-            notices=tuple(notice for notice in (query.notice, *gathered.notices, looked.notice) if notice),
+            chunks=view.words.tallies().chunks,
+            notices=tuple(notice for notice in (*query.notices, *gathered.notices, looked.notice) if notice),
             is_broad=is_broad(looked.ranked, gathered.about),
             given_to=looked.given_to,
             understood=query.understood,
@@ -165,8 +167,8 @@ class Retriever:
             examiner,
             self._model,
             scorer.linked,
+            query,
             is_topic=self._is_topic,
-            fits=lambda chunks: view.fitting(chunks, query.within) if query.within else chunks,
         ).expand(found)
 
     def _is_topic(self, path: str) -> bool:
@@ -200,11 +202,15 @@ class Retriever:
         best = max(evidence, key=lambda known: (known.coverage, known.z is not None), default=None)
         if self._embedder is None or gathered.asked is None or best is None or (best.coverage and best.z is None):
             return None
-        nearest = [chunk for chunk, _ in gathered.near[:ALIKE] if chunk in examiner.vectors]
+        nearest = view.vectors.centred([chunk for chunk, _ in gathered.near[:ALIKE] if chunk in examiner.passages])
         return measure_nearness(
             gathered.asked,
-            [(examiner.vectors[chunk], examiner.passages[chunk].language) for chunk in nearest],
+            [
+                (nearest[chunk], examiner.passages[chunk].language)
+                for chunk, _ in gathered.near[:ALIKE]
+                if chunk in nearest
+            ],
             deviations=max(known.z or 0.0 for known in evidence),
-            centring=view.centring(),
+            centring=view.vectors.centring(),
             priors=self._embedder.priors(),
         )

@@ -13,8 +13,9 @@ from vault_ask.retrieval.arms import Gathered
 from vault_ask.retrieval.candidates import Candidate
 from vault_ask.retrieval.examining import Examiner, timed
 from vault_ask.retrieval.fusion import Evidence, Model, Ranks, score_parts
-from vault_ask.retrieval.hits import Provenance, S
+from vault_ask.retrieval.hits import Provenance
 from vault_ask.retrieval.query import Query
+from vault_ask.scope import S
 
 ON_SUBJECT = 0.6
 """Where the latest or first is asked for: the share of the best score from which a passage is on the subject."""
@@ -52,28 +53,34 @@ class Scorer(Generic[S]):
         return self._scored(self._phrased(self._timed(self._with_tasks(evidence))))
 
     def linked(self, chunks: Sequence[int]) -> list[Candidate[S]]:
-        """Score chunks that only a link led to, as the others were; to be called after them."""
-        return self._scored(self._phrased({chunk: self._examiner.evidence(chunk) for chunk in chunks}))
+        """Score chunks that only a link led to; to be called after the others. Phrases are not looked for in them.
+
+        They are there for words that are still missing, and what holds a phrase was found by its words.
+        """
+        return self._scored({chunk: self._examiner.evidence(chunk) for chunk in chunks})
 
     def _timed(self, evidence: Mapping[int, Evidence]) -> dict[int, Evidence]:
         """Order in time what is on the subject; the newest note of all may be on another one."""
-        scores = {chunk: sum(self._model.parts(known, self.trust).values()) for chunk, known in evidence.items()}
+        order = self._query.when.order
+        if order not in ("latest", "earliest"):
+            return dict(evidence)
+        scores = {chunk: self._model.score(known, self.trust) for chunk, known in evidence.items()}
         best = max(scores.values(), default=0.0)
         on_subject = {chunk: evidence[chunk] for chunk, score in scores.items() if score >= ON_SUBJECT * best}
-        return {**evidence, **timed(on_subject, self._examiner.passages, self._query.when.order)}
+        return {**evidence, **timed(on_subject, self._examiner.passages, order, until=self._query.until)}
 
     def _with_tasks(self, evidence: Mapping[int, Evidence]) -> Mapping[int, Evidence]:
         """Tell which passages hold a task in the state that is asked for."""
         if self._query.tasks is None:
             return evidence
-        holding = set(self._view.fitting(list(evidence), Within((having(self._query.tasks),))))
+        holding = set(self._view.filters.fitting(list(evidence), Within((having(self._query.tasks),))))
         return {chunk: replace(known, task=float(chunk in holding)) for chunk, known in evidence.items()}
 
     def _phrased(self, evidence: Mapping[int, Evidence]) -> dict[int, Evidence]:
         """Look for the question's phrases in the best passages; elsewhere they would change nothing."""
         if self._how != "blend":
             return dict(evidence)
-        scores = {chunk: sum(self._model.parts(known, self.trust).values()) for chunk, known in evidence.items()}
+        scores = {chunk: self._model.score(known, self.trust) for chunk, known in evidence.items()}
         best = sorted(scores, key=lambda chunk: -scores[chunk])[:PHRASED]
         return {**evidence, **{chunk: replace(evidence[chunk], phrase=self._examiner.phrase(chunk)) for chunk in best}}
 

@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 
 from vault_ask.retrieval.about import About, evenly
 from vault_ask.retrieval.candidates import Candidate
-from vault_ask.retrieval.hits import S
+from vault_ask.scope import S
 
 T = TypeVar("T")
 

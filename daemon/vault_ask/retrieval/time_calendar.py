@@ -20,6 +20,7 @@ from vault_ask.notes.calendar import (
     year_and_month,
     year_of,
 )
+from vault_ask.notes.written_dates import DayOrder
 
 UNITS = ("day", "week", "month", "quarter", "year")
 PIECES = ("first week", "last week", "first half", "second half", "early", "mid", "late")
@@ -57,11 +58,12 @@ PARTS: Mapping[str, Part] = {
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """The calendar of somebody who asks today. `coming` where the question looks ahead."""
+    """The calendar of who asks today: `coming` where the question looks ahead, `order` how 3/8/2026 is read."""
 
     today: int
     week_start: Weekday
     coming: bool = False
+    order: DayOrder | None = None
 
     @property
     def date(self) -> date:
@@ -138,6 +140,12 @@ class Calendar:
             # Where the week begins on a Sunday, its weekend reaches into the next.
             return min((days for days in found if whole[0] <= days[0] <= whole[1]), default=None)
         return min((days for days in found if is_within(days, whole)), default=None)
+
+    def beside(self, part: Part, days: Days, *, later: bool) -> Days | None:
+        """Give the nearest one before some days, or after them, as of the Friday before a feast."""
+        if later:
+            return min((one for one in self._occurrences(part, days[1]) if one[0] > days[1]), default=None)
+        return max((one for one in self._occurrences(part, days[0]) if one[1] < days[0]), default=None)
 
     def of_year(self, part: Part, year: int) -> Days | None:  # noqa: PLR0911 - a table, a kind a line
         """Give the one of a year. A winter is of the year that it ends in."""

@@ -9,6 +9,9 @@ from vault_ask.retrieval.time_calendar import PIECES, Calendar, Part
 
 _BEFORE_YEARS = (*("on", "from", "to", "between", "and", "since", "until", "before", "after", "dash", *PIECES),)
 
+_CAPITAL = frozenset({"en", "de", "tr"})
+"""Languages that write months and days with a capital; in others it makes them a name of somebody."""
+
 
 @dataclass(frozen=True, slots=True)
 class Term:
@@ -25,17 +28,27 @@ class Term:
 class Dates(Atoms):
     """Reads dates among the atoms of one question, against a calendar. Names of `bare` kinds are times alone."""
 
-    def __init__(self, atoms: Sequence[Atom], calendar: Calendar, bare: frozenset[str]) -> None:
+    def __init__(self, atoms: Sequence[Atom], calendar: Calendar, bare: frozenset[str], language: str) -> None:
         super().__init__(atoms)
+        self._language = language
         self._calendar = calendar
         self._bare = bare
-        self._is_general = any("general" in atom.roles for atom in atoms)
+        self._is_habit = any("general" in atom.roles for atom in atoms)
+        self._tells = calendar.coming or any("told" in atom.roles for atom in atoms) or all(a.roles for a in atoms)
+
+    def _is_particular(self, term: Term) -> bool:
+        """Say whether one of what comes round is meant, and not each of them.
+
+        A season is where the question tells what was or will be, or says nothing else: what is planted in summer is
+        planted in every one. Where a word for a habit stands (usually, always), any name is of each.
+        """
+        return term.part is None or not (self._is_habit or (term.part.kind == "season" and not self._tells))
 
     def _whole(self, at: int) -> Term | None:
         """Read what is whole in one phrase: 2026-03-08, yesterday, i somras."""
         roles = self._atoms[at].roles
         if "days" in roles:
-            return Term(at, at + 1, roles["days"])
+            return Term(at, at + 1, roles["days"], is_sure=not self._atoms[at].is_weak)
         if "relative" in roles:
             days = self._calendar.unit("day", roles["relative"])
             return Term(at, at + 1, days) if days else None
@@ -108,10 +121,24 @@ class Dates(Atoms):
             return Term(at, year_end, days)
         # Short for a month it is only beside a number.
         is_short = "short" in atom.roles and "part" not in atom.roles
-        # May's kitchen is a person's; what happens in winter happens in each.
-        if is_short or (atom.is_weak and atom.is_owner) or (part.kind == "season" and self._is_general):
+        # May's kitchen is a person's.
+        if is_short or (atom.is_weak and atom.is_owner):
             return None
-        return Term(at, end, part=part, is_sure=not atom.is_weak and part.kind in {"quarter", "date", *self._bare})
+        is_for = self._is_of_plans(at - 1) and not self._calendar.coming
+        is_other = atom.is_weak or is_for or self._is_a_name(atom, part)
+        is_bare = part.kind in {"quarter", "date", *self._bare} and not is_other
+        return Term(at, end, part=part, is_sure=is_bare)
+
+    def _is_a_name(self, atom: Atom, part: Part) -> bool:
+        """Say whether a bare name may be a person's, or what is baked at a feast, as nothing shows a time."""
+        is_written_so = (
+            atom.is_capital and self._language not in _CAPITAL and not all(each.roles for each in self._atoms)
+        )
+        return is_written_so or (part.kind == "feast" and not self._tells)
+
+    def _is_of_plans(self, at: int) -> bool:
+        """Say whether a preposition goes before a time only where the question looks ahead: "plans for Friday"."""
+        return self._is(at, "on days ahead") and not self._is_any(at, ("on", "on days", "from"))
 
     def _named_part(self, at: int) -> tuple[Part | None, int]:
         """Give the part that is named, and where its name ends: "April", "Apr", "1. Quartal"."""
@@ -164,11 +191,31 @@ class Dates(Atoms):
 
     def _day_alone(self, at: int) -> Term | None:
         """Read "on the 10th", with nothing behind it that it could be the tenth of."""
-        is_last = at + 1 >= len(self._atoms) or self._is(at + 1, "sign")
-        if not self._is(at, "ordinal") or not is_last:
+        if not self._is(at, "ordinal") or not self._ends(at + 1):
             return None
         part = Part("monthday", day=self._atoms[at].roles["day"])
         return Term(at, at + 1, part=part) if self._calendar.meant(part) else None
+
+    def _numbered_day(self, at: int) -> Term | None:
+        """Read "el día 3", "le 3" at the end, "3 числа"."""
+        behind = self._is(at + 1, "dated behind")
+        end = at + 2
+        place = at if behind else at + 1
+        is_dated = behind or self._is(at, "dated") or (self._is(at, "dated end") and self._ends(end))
+        roles = self._atoms[place].roles if is_dated and place < len(self._atoms) else {}
+        if "digits" not in roles or "day" not in roles:
+            return None
+        if not behind and (dated := self._dated(place)):
+            return Term(at, dated.end, dated.days, dated.part, is_sure=dated.is_sure)
+        part = Part("monthday", day=roles["day"])
+        # "El día 3 del viaje" is one of a journey, "3日に一度" a habit.
+        is_other = self._is_any(end, ("unit", "number", "part", *(() if behind else ("little",))))
+        return Term(at, end, part=part) if not is_other and self._calendar.meant(part) else None
+
+    def _ends(self, at: int) -> bool:
+        """Say whether nothing follows that a number before it could count: in German that is a noun."""
+        is_verb = self._language == "de" and at < len(self._atoms) and not self._atoms[at].is_capital
+        return at >= len(self._atoms) or self._is(at, "sign") or is_verb
 
     def _resolved(self, term: Term) -> Days | None:
         return term.days or (self._calendar.meant(term.part) if term.part else None)

@@ -5,6 +5,8 @@ from vault_ask.retrieval.time_calendar import PIECES, piece
 from vault_ask.retrieval.time_dates import Term
 from vault_ask.retrieval.time_terms import Terms
 
+_SIDES = ("since", "after", "until", "before")
+
 
 class Grammar(Terms):
     """Reads the times that a question names."""
@@ -13,7 +15,8 @@ class Grammar(Terms):
         """Find the times that are named, as (first atom, end, days), in order."""
         found, at = [], 0
         while at < len(self._atoms):
-            named = self._named(at)
+            # Most words and all signs begin nothing.
+            named = self._named(at) if self._atoms[at].roles and not self._is(at, "sign") else None
             if named:
                 found.append(named)
             at = named[1] if named else at + 1
@@ -29,7 +32,7 @@ class Grammar(Terms):
         span = self._joined(term, at) or self._opened_behind(term, at)
         if span:
             return span
-        days = self._resolved(term) if term.is_sure else None
+        days = self._resolved(term) if term.is_sure and self._is_particular(term) else None
         return (at, term.end, days) if days else None
 
     def _between(self, at: int) -> tuple[int, int, Days] | None:
@@ -60,7 +63,7 @@ class Grammar(Terms):
 
     def _open(self, at: int) -> tuple[int, int, Days] | None:
         """Read "since A", "until A", "before A" and "after A"."""
-        for side in ("since", "after", "until", "before"):
+        for side in _SIDES:
             # "Two days before" is a count from what follows.
             if self._is(at, side) and self._unit(at - 1) is None:
                 begun = self._third(self._skip(at + 1, "little")) if side == "since" else None
@@ -73,10 +76,10 @@ class Grammar(Terms):
     def _opened_behind(self, term: Term, at: int) -> tuple[int, int, Days] | None:
         """Read what says "since" or "early" behind the time, as Finnish and Turkish do."""
         place = self._skip(term.end, "little")
-        for side in ("since", "until", *PIECES):
+        for side in (*_SIDES, *PIECES):
             if self._is(place, f"{side} behind"):
                 whole = self._resolved(term)
-                days = self._to_one_side(term, side) if side in {"since", "until"} else whole and piece(whole, side)
+                days = self._to_one_side(term, side) if side in _SIDES else whole and piece(whole, side)
                 return (at, place + 1, days) if days else None
         return None
 
@@ -87,7 +90,8 @@ class Grammar(Terms):
         behind = start + 2 if self._is(start + 1, "dash") else start + 1
         term = (self._operand(behind) or self._present(behind)) if which else None
         # "late Tuesday" is an hour.
-        if which is None or term is None or (term.part and term.part.kind in {"weekday", "date"}):
+        is_hour = term is not None and term.part is not None and term.part.kind in {"weekday", "date"}
+        if which is None or term is None or is_hour or not self._is_particular(term):
             return None
         whole = self._resolved(term)
         return (at, term.end, piece(whole, which)) if whole else None

@@ -1,18 +1,20 @@
 """One question read in one language: its phrases and numbers as atoms, the time and the order that they name."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 import regex
 
 from vault_ask.notes.calendar import FIRST_YEAR, LAST_YEAR, Days
-from vault_ask.notes.written_dates import numeric_dates
 from vault_ask.retrieval.time_atoms import Atom
 from vault_ask.retrieval.time_calendar import Calendar, Part
+from vault_ask.retrieval.time_following import Following
 from vault_ask.retrieval.time_grammar import Grammar
+from vault_ask.retrieval.time_numbers import numbers_in
 from vault_ask.retrieval.time_tokens import NON_LATIN, Token, tokens_of
-from vault_ask.retrieval.time_words import Lexicon, lexicon_of
+from vault_ask.retrieval.time_words import Lexicon, is_only_a_day, lexicon_of
 
 Order = Literal["latest", "earliest", "often"]
 ORDERS: tuple[Order, ...] = ("latest", "earliest", "often")
@@ -29,13 +31,10 @@ _GLUE = regex.compile(r"(?:[\p{Latin}/#$€£_.]|\p{Latin}-)$")
 _APOSTROPHE = "'’"
 _MORE = regex.compile(r"[\p{Latin}%]")
 _CAPITALISED = regex.compile(r" (\p{Lu}\p{L}+)")
-_QUARTER = regex.compile(r"(?<!\w)(?<!\d )Q([1-4])(?!\w)")
-_WEEK = regex.compile(r"(?<!\w)W(\d{1,2})(?!\w)")
-_ORDINAL = regex.compile(r"(?<!\w)(\d{1,2})(?:st|nd|rd|th|er|º|ª|:e|-?го|\.)(?!\w)", regex.IGNORECASE)
-_EAST_ASIAN = regex.compile(r"(?<!\d)(\d{1,2})\s?[月월](?:\s?(\d{1,2})\s?[日号號일])?(?:份)?")
-_DOTTED = regex.compile(r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.(?!\s?\d)")
 
-_CORES = frozenset({"days", "relative", "unit", "part", "short", "year", "ordinal"})
+_CORES = frozenset(
+    {"days", "relative", "unit", "part", "short", "year", "ordinal", "dated", "dated end", "dated behind"}
+)
 """What an atom has to be for a time to be named by it, or by what stands beside it."""
 
 
@@ -61,8 +60,8 @@ class Reading:
         start, end, _ = self.named or (0, 0, None)
         # In "the latest week" it is the week's.
         free = [atom for atom in self._atoms if not (start <= atom.start and atom.end <= end)]
-        wanted = (atom for atom in free if self._shows(atom.start, atom.end))
-        order = next((order for atom in wanted for order in ORDERS if order in atom.roles), None)
+        wanted = ((atom, order) for atom in free for order in ORDERS if order in atom.roles)
+        order = next((order for atom, order in wanted if self._shows(atom.start, atom.end)), None)
         return order or ("latest" if free and self._closes(free) else None)
 
     def _closes(self, atoms: Sequence[Atom]) -> bool:
@@ -75,12 +74,26 @@ class Reading:
     def named(self) -> Named | None:
         """Give the time that is named, as (start, end, days) in characters; of several the shortest, else the first."""
         coming = any("future" in atom.roles for atom in self._atoms) or self._lexicon.looks_ahead(self._tokens)
-        calendar = Calendar(self._calendar.today, self._calendar.week_start, coming=coming)
+        calendar = replace(self._calendar, coming=coming)
         if not any(_CORES & atom.roles.keys() for atom in self._atoms):
             return None
-        found = [self._placed(*named) for named in Grammar(self._atoms, calendar, self._lexicon.bare).read()]
+        grammar = Grammar(self._atoms, calendar, self._lexicon.bare, self._lexicon.language)
+        found = [self._placed(*named) for named in grammar.read()]
         found = [named for named in found if self._shows(named[0], named[1])]
         return min(found, key=lambda named: named[2][1] - named[2][0], default=None) or self._lone()
+
+    def follows(self, before: Days, year: int | None) -> Named | None:
+        """Give the time that a turn names after one that named `before`, and `year` in numbers; None where alone."""
+        found = Following(self._atoms, self._calendar, self._lexicon.bare, self._lexicon.language).read(before, year)
+        if found:
+            # All of it was looked at, so that all of it may show the language.
+            return self._placed(*found) if self._shows(0, len(self._text)) else None
+        return self.named if self.named and self._is_all(self.named) else None
+
+    def _is_all(self, named: Named) -> bool:
+        start, end, _ = named
+        beside = (atom for atom in self._atoms if not (start <= atom.start and atom.end <= end))
+        return all(not {"more", "sign", "little"}.isdisjoint(atom.roles) for atom in beside)
 
     def _placed(self, first: int, end: int, days: Days) -> Named:
         # An article before it is of no use without it.
@@ -94,15 +107,29 @@ class Reading:
         return "little" in atom.roles and (atom.start == 0 or self._text[atom.start - 1] not in _APOSTROPHE)
 
     def _lone(self) -> Named | None:
-        """A year, day or week in numbers that is all there is to the question."""
+        """A year, day, month or week in numbers, or a word for a day, that is all there is to the question."""
         said = [atom for atom in self._atoms if "sign" not in atom.roles]
+        days = self._alone(said) if said else None
+        return (said[0].start, said[-1].end, days) if days else None
+
+    def _alone(self, said: Sequence[Atom]) -> Days | None:
+        if len(said) == 2:  # noqa: PLR2004 - as "week 51"
+            return self._week_alone(*said)
         roles: Mapping[str, Any] = said[0].roles if len(said) == 1 else {}
-        part = roles.get("part")
         if "near year" in roles:
-            days = self._calendar.of_year(Part("year"), roles["near year"])
-        else:
-            days = self._calendar.meant(part) if part and part.kind in {"date", "week"} else None
-        return (said[0].start, said[0].end, days) if days else None
+            return self._calendar.of_year(Part("year"), roles["near year"])
+        if "relative" in roles:
+            is_plain = is_only_a_day(self._text[said[0].start : said[0].end])
+            return self._calendar.unit("day", roles["relative"]) if is_plain else None
+        part = roles.get("part")
+        is_meant = part is not None and part.kind in {"date", "week"}
+        return self._calendar.meant(part) if part and is_meant else roles.get("days")
+
+    def _week_alone(self, first: Atom, last: Atom) -> Days | None:
+        """Read "week 51", "KW 51" and "51. hafta"; "51 weeks" are so many."""
+        week = next((one for one in (first, last) if one.roles.get("unit") == "week"), None)
+        number = first.roles.get("day") if week is last and "ordinal" in first.roles else last.roles.get("digits")
+        return self._calendar.meant(Part("week", number)) if week and number else None
 
     def _shows(self, start: int, end: int) -> bool:
         """Say whether words are plainly of this language: two that its own have not, or one in another script."""
@@ -112,7 +139,7 @@ class Reading:
         return sum(word.isalpha() and not any(word in own.longest for own in self._own) for word in inside) > 1
 
     def _read_atoms(self, text: str, tokens: Sequence[Token]) -> list[Atom]:
-        numbers = self._numbers(text)
+        numbers = numbers_in(text, self._lexicon, self._calendar)
         atoms: list[Atom] = []
         at = 0
         while at < len(tokens):
@@ -134,6 +161,8 @@ class Reading:
         if "phrase" in roles:
             days = _in_english(roles["phrase"], self._calendar)
             roles = {"days": days} if days else {}
+        if not roles and self._lexicon.is_told(tokens[0].text):
+            roles = {"told": True}
         return Atom(
             roles or self._roles_of_number(tokens[0]) or _roles_of_sign(phrase[0]),
             tokens[0].start,
@@ -161,38 +190,6 @@ class Reading:
         """Say whether a word for a day is written as a name in the middle of a sentence, as in the title of a song."""
         before = self._text[: token.start].rstrip()
         return bool(before and before[-1].isalnum() and self._text[token.start].isupper() and not self._text.isupper())
-
-    def _numbers(self, text: str) -> dict[int, Atom]:
-        """Give what is written in numbers, by the character where it begins: dates, ordinals, 3月."""
-        if not any(map(str.isdecimal, text)):
-            return {}
-        dates = numeric_dates(text, order=self._lexicon.order)
-        found = {start: Atom({"days": days}, start, end) for start, end, days in dates}
-        taken = [(atom.start, atom.end) for atom in found.values()]
-        for match, roles in self._parts_in_numbers(text):
-            if all(match.end() <= start or end <= match.start() for start, end in taken):
-                is_weak = bool(roles.pop("weak", False))
-                found.setdefault(match.start(), Atom(roles, match.start(), match.end(), is_weak=is_weak))
-        return found
-
-    def _parts_in_numbers(self, text: str) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """Give the matches of what is a part of a date only, with its roles, where there is such a part."""
-        for match in _QUARTER.finditer(text):
-            yield match, {"part": Part("quarter", int(match[1]))}
-        for match in _EAST_ASIAN.finditer(text):
-            part = Part("date", int(match[1]), int(match[2])) if match[2] else Part("month", int(match[1]))
-            if self._calendar.meant(part):
-                yield match, {"part": part}
-        for match in _WEEK.finditer(text):
-            if self._calendar.meant(part := Part("week", int(match[1]))):
-                yield match, {"part": part, "weak": True}
-        is_dotted = self._lexicon.is_dotted or _DOTTED.fullmatch(text.strip())
-        for match in _DOTTED.finditer(text) if is_dotted else ():
-            part = Part("date", int(match[2]), int(match[1]))
-            if self._calendar.meant(part):
-                yield match, {"part": part, "weak": True}
-        for match in _ORDINAL.finditer(text):
-            yield match, {"day": int(match[1]), "ordinal": True}
 
 
 def _is_month(roles: Mapping[str, Any]) -> bool:

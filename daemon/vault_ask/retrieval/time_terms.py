@@ -34,22 +34,23 @@ class Terms(Dates):
         # Of "working on in April" the first belongs to the verb.
         if not self._is_any(at, _BEFORE_TIMES) or (self._is(at, "on days") and self._is(at + 1, "on")):
             return None
-        if self._is_of_plans(at) and not self._calendar.coming:
+        if (self._is_of_plans(at) or self._is_of_plans(at - 1)) and not self._calendar.coming:
             return None
         start = self._skip(at, *_BEFORE_TIMES, "little")
         term = self._term(start) or self._year(start) or self._numbered_week(start) or self._day_alone(start)
-        if term is None or not (term.is_sure or self._makes_sure(at, term)):
+        if term is None or not (term.is_sure or self._makes_sure(at, term)) or not self._is_particular(term):
             return None
         return Term(at, term.end, term.days, term.part)
 
     def _makes_sure(self, at: int, term: Term) -> bool:
-        """Say whether a preposition makes a time of a name: "from April" may be her letter, "on march" a march."""
+        """Say whether a preposition makes a time of a name: "from April" may be her letter, "on march" a march.
+
+        Of a month in figures any does: "from 12/2025".
+        """
+        if term.days is not None:
+            return True
         is_of_days = term.part is None or term.part.kind in {"weekday", "date", "weekend", "feast"}
         return self._is(at, "on") or (self._is_any(at, ("on days", "on days ahead")) and is_of_days)
-
-    def _is_of_plans(self, at: int) -> bool:
-        """Say whether a preposition goes before a time only where the question looks ahead: "plans for Friday"."""
-        return self._is(at, "on days ahead") and not self._is_any(at, ("on", "on days", "from"))
 
     def _operand(self, at: int) -> Term | None:
         """Read a time where one is expected, with or without a preposition or an article of its own."""
@@ -86,12 +87,14 @@ class Terms(Dates):
             return None
         readings = (
             *(self._whole, self._counted, self._turned, self._week_of, self._days_of_month, self._dated, self._part),
+            self._numbered_day,
         )
         return next((term for reading in readings if (term := reading(at))), None)
 
     def _counted(self, at: int) -> Term | None:
         """Read "3 days ago", "vor zwei Wochen", "the last 3 days", "3 derniers jours"; without a number one of them."""
-        for pattern in _COUNTS:
+        begins = self._atoms[at].roles
+        for pattern in (pattern for pattern in _COUNTS if pattern[0] in begins):
             places = self._matched(at, pattern)
             if places and not ("ones" in pattern and self._is_any(places[-1] + 1, ("number", "year"))):
                 roles = {role: self._atoms[place].roles for role, place in zip(pattern, places, strict=True)}
@@ -130,8 +133,9 @@ class Terms(Dates):
             if turned > thing and self._is_any(turned + 1, ("unit", "part", "number")):
                 continue
             turn = next((turn for turn in (*TURNS, "past") if self._is(turned, turn)), None)
-            # "This may require a restart."
-            if turn == "this" and self._atoms[thing].is_strict and not self._atoms[thing].is_capital:
+            # "This may require a restart.", "is May coming?"
+            is_verb = turn == "this" and not self._atoms[thing].is_capital
+            if self._atoms[thing].is_strict and (is_verb or turned > thing):
                 continue
             days = self._turn_meant(turn, self._atoms[thing].roles) if turn else None
             if days:

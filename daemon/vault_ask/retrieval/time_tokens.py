@@ -1,5 +1,6 @@
 """The words of a question as they are compared with the tables of words that name times."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from unicodedata import normalize
 
@@ -16,6 +17,8 @@ _TOKENS = regex.compile(
 _HAMZA = str.maketrans({"أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ة": "ه", "ؤ": "و", "ئ": "ي", "ـ": None})
 _VOWEL_SIGNS = regex.compile(r"[\u064b-\u0652]")
 _ACCENTS = regex.compile(r"\p{M}+")
+
+_GROUP = regex.compile(r"\(([^()]*)\)")
 
 Phrase = tuple[str, ...]
 
@@ -45,3 +48,27 @@ def plain(word: str) -> str:
 def without_accents(phrase: Phrase) -> Phrase:
     """Write a phrase as on a foreign keyboard."""
     return tuple(_ACCENTS.sub("", normalize("NFD", word)) for word in phrase)
+
+
+def alternatives(forms: str) -> list[str]:
+    """Part the forms of one name at the `|` outside of brackets."""
+    parts, depth = [""], 0
+    for sign in forms:
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        if sign == "|" and not depth:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return parts
+
+
+def spelled(written: str) -> Iterator[Phrase]:
+    """Give the phrases that a written form stands for, as tokens."""
+    group = _GROUP.search(written)
+    if group is None:
+        phrase = tuple(token.text for token in tokens_of(written))
+        if phrase:
+            yield phrase
+        return
+    for choice in group[1].split("|"):
+        yield from spelled(f"{written[: group.start()]}{choice}{written[group.end() :]}")

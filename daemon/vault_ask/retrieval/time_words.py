@@ -15,9 +15,13 @@ A table is a TOML file with these keys, each a list of words or phrases; `(a|b)`
   "on days ahead": only where the question looks ahead ("plans for Tuesday")
 - little: what may stand in between and tells nothing
 - bare: kinds of names that are times without any of these, but for the `weak` ones; `strict` ones want even more
-- every: what makes a name a habit; general: what makes a season one; future: what makes a name the coming one;
+- every: what makes a name a habit; general: the same, wherever it stands ("usually"); told, told endings: words and
+  endings that tell what was, without which a season is each one; future: what makes a name the coming one;
   ahead: the same, wherever the phrase stands and whatever else its words are
 - latest, earliest, often: orders; closing: what is latest at the end of a question
+- more: what opens a turn that says nothing but another time ("and", "what about"); earlier, later: before or behind
+  what is beside the time of the turn before ("the week before"); following: phrases for it ("la veille" = "-1 day")
+- dated: what makes a number the day of a month ("el día 3"); dated end: the same at the end of a sentence ("le 3")
 - happened: what tells only that something was, beside the language's stop words but `content`
 - other: what looks like one of the above and is not
 - order: how 8/3/2026 is read, `day-first` or `month-first`; dotted: whether 8.3. is a day
@@ -26,28 +30,37 @@ A table is a TOML file with these keys, each a list of words or phrases; `(a|b)`
 """
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import regex
-
 from vault_ask.notes.date_names import names_of
 from vault_ask.notes.written_dates import DayOrder
+from vault_ask.retrieval.helpers import helpers_of
 from vault_ask.retrieval.time_calendar import DAY_NAMES, PARTS, PIECES, UNITS, Part
-from vault_ask.retrieval.time_tokens import NON_LATIN, Phrase, Token, tokens_of, without_accents
+from vault_ask.retrieval.time_tokens import NON_LATIN, Phrase, Token, alternatives, spelled, tokens_of, without_accents
 
 FLAGS = (
     *("last", "past", "this", "next", "ago", *PIECES, "between", "and", "from", "to", "since", "until"),
     *("before", "after", "on", "on days", "every", "little", "future", "latest", "earliest", "often", "ones"),
-    *("closing", "general", "before last", "on days ahead"),
+    *(
+        "closing",
+        "general",
+        "before last",
+        "on days ahead",
+        "more",
+        "earlier",
+        "later",
+        "told",
+        "dated",
+        "dated end",
+        "dated behind",
+    ),
 )
 
-_GROUP = regex.compile(r"\(([^()]*)\)")
-
-_TELLING = frozenset({"relative", "part", "unit", "phrase", "latest", "earliest", "often", "closing"})
+_TELLING = frozenset({"relative", "part", "unit", "phrase", "step", "latest", "earliest", "often", "closing"})
 
 Roles = Mapping[str, Any]
 
@@ -69,11 +82,16 @@ class Lexicon:
     ahead: frozenset[Phrase] = frozenset()
     happened: frozenset[Phrase] = frozenset()
     content: frozenset[Phrase] = frozenset()
+    told_endings: tuple[str, ...] = ()
 
     def looks_ahead(self, tokens: Sequence[Token]) -> bool:
         """Say whether a phrase among some tokens is one of plans."""
         text = f" {' '.join(token.text for token in tokens if any(map(str.isalnum, token.text)))} "
         return any(f" {' '.join(phrase)} " in text for phrase in self.ahead)
+
+    def is_told(self, word: str) -> bool:
+        """Say whether a word that means no time ends as verbs do that tell what was."""
+        return len(word) >= _SHORTEST_VERB and word.endswith(self.told_endings)
 
     def match(self, tokens: Sequence[Token], at: int) -> tuple[int, Roles] | None:
         """Find the longest phrase that begins at a token: how many tokens it has, and its roles."""
@@ -108,6 +126,17 @@ def languages_by_word() -> Mapping[str, frozenset[str]]:
     return {word: frozenset(languages) for word, languages in found.items()}
 
 
+@cache
+def is_only_a_day(word: str) -> bool:
+    """Say whether a phrase means one day, and the same one, in whatever language knows it: "gestern", not "hier"."""
+    phrase = tuple(token.text for token in tokens_of(word))
+    meant = {name: lexicon_of(name).roles.get(phrase, {}).get("relative") for name in WRITTEN}
+    days = {day for day in meant.values() if day is not None}
+    return len(days) == 1 and not any(
+        " ".join(phrase) in helpers_of(name) for name, day in meant.items() if day is None
+    )
+
+
 _SAME = {"nb": "no", "nn": "no"}
 WRITTEN = (
     *("en", "de", "sv", "da", "no", "fi", "nl", "fr", "es", "pt", "it", "ru", "uk", "pl", "cs", "tr", "ar", "zh"),
@@ -137,14 +166,15 @@ class _Builder:
             self._say(table.get(flag, ()), role, value=True)
         for kind, names, start in (("month", "months", 1), ("weekday", "weekdays", 0)):
             for number, forms in enumerate(table.get(names, ()), start):
-                self._say(_alternatives(forms), "part", Part(kind, number))
+                self._say(alternatives(forms), "part", Part(kind, number))
         for number, forms in enumerate(table.get("quarters", ()), 1):
-            self._say(_alternatives(forms), "part", Part("quarter", number))
+            self._say(alternatives(forms), "part", Part("quarter", number))
         for number, forms in enumerate(table.get("numbers", ()), 1):
-            self._say(_alternatives(forms), "number", number)
+            self._say(alternatives(forms), "number", number)
         self._say(table.get("other", ()), "other", value=True)
         for phrase, meaning in table.get("phrases", {}).items():
             self._say([phrase], "phrase" if meaning else "other", meaning or True, alone=True)
+        self._steps()
         self._abbreviations()
         return self._finished()
 
@@ -159,15 +189,20 @@ class _Builder:
             self._say([phrase for phrase in phrases if len(phrase) > _LONGEST_ABBREVIATION], "phrase", meaning)
         return self._finished()
 
+    def _steps(self) -> None:
+        for phrase, step in self.table.get("following", {}).items():
+            count, unit = step.split()
+            self._say([phrase], "step", (int(count), unit))
+
     def _abbreviations(self) -> None:
         """Know short names of months where a number stands beside them (8 Mar), as a role of their own."""
         for name, month in names_of(self.language).months.items():
-            for phrase in _spelled(name):
+            for phrase in spelled(name):
                 self.roles.setdefault(phrase, {}).setdefault("short", month)
 
     def _say(self, phrases: Sequence[str], role: str, value: Any, *, alone: bool = False) -> None:  # noqa: ANN401 - as a role has it
         for written in phrases:
-            for phrase in _spelled(written):
+            for phrase in spelled(written):
                 said = {} if alone else self.roles.get(phrase, {})
                 # What was said first is meant: a table's own names come before abbreviations.
                 self.roles[phrase] = {**said, role: said.get(role, value)}
@@ -196,38 +231,16 @@ class _Builder:
             ahead=self._listed("ahead"),
             happened=self._listed("happened"),
             content=self._listed("content"),
+            told_endings=tuple(self.table.get("told endings", ())),
         )
 
     def _listed(self, key: str) -> frozenset[Phrase]:
-        return frozenset(phrase for written in self.table.get(key, ()) for phrase in _spelled(written))
+        return frozenset(phrase for written in self.table.get(key, ()) for phrase in spelled(written))
 
 
 _LONGEST_ABBREVIATION = 3
 _SHORTEST_BARE = 3
-
-
-def _alternatives(forms: str) -> list[str]:
-    """Part the forms of one name at the `|` outside of brackets."""
-    parts, depth = [""], 0
-    for sign in forms:
-        depth += {"(": 1, ")": -1}.get(sign, 0)
-        if sign == "|" and not depth:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return parts
-
-
-def _spelled(written: str) -> Iterator[Phrase]:
-    """Give the phrases that a written form stands for, as tokens."""
-    group = _GROUP.search(written)
-    if group is None:
-        phrase = tuple(token.text for token in tokens_of(written))
-        if phrase:
-            yield phrase
-        return
-    for choice in group[1].split("|"):
-        yield from _spelled(f"{written[: group.start()]}{choice}{written[group.end() :]}")
+_SHORTEST_VERB = 4
 
 
 def _most_telling(phrase: Phrase) -> str:

@@ -11,7 +11,10 @@ import regex
 
 from vault_ask.notes.fold import fold
 from vault_ask.notes.tasks import TaskState
+from vault_ask.retrieval.todo_phrases import asks_what_is_owed
 
+_LONGEST = 2_000
+"""Characters of a question that are looked at; beyond it is a text."""
 _WORDS = regex.compile(r"[\p{L}\p{M}]+")
 _OPEN = frozenset(
     """open todo todos outstanding pending unfinished undone remaining remains left incomplete overdue unticked
@@ -58,12 +61,14 @@ _OPEN_SIGNS, _DONE_SIGNS = (
 
 def asked_state(question: str) -> TaskState | None:
     """Tell which tasks a question is after; None where it is after none, or after both."""
-    folded = fold(question)
+    folded = fold(question[:_LONGEST])
     words = frozenset(_WORDS.findall(folded))
     if _STILL_TO_DO.search(folded):
         return TaskState.OPEN
     if _WHETHER.match(folded) and not words & _TASKS:
         return None
+    if asks_what_is_owed(folded):
+        return TaskState.OPEN
     is_open = bool(words & _OPEN) or any(sign in folded for sign in _OPEN_SIGNS)
     is_done = bool(words & _DONE) or (not is_open and any(sign in folded for sign in _DONE_SIGNS))
     if is_done and words & _NOT:

@@ -3,13 +3,14 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 import regex
 
+from vault_ask.index.reading.words import Tallies
 from vault_ask.index.terms import LANGUAGE_MARK, bare_terms, compound_ends, humps, inflections, names, query_words
-from vault_ask.index.view import Tallies, VaultView
+from vault_ask.index.view import VaultView
 from vault_ask.retrieval.compounds import parts_of
+from vault_ask.retrieval.helpers import helpers_of, without_asking
 from vault_ask.scope import OpenScope, PrivateScope
 
 COMMON_SHARE = 0.10
@@ -38,19 +39,6 @@ stands in few chunks of a vault in eight languages, and tells none of the Englis
 FOREIGN_TRUST = 0.5
 """What a word counts in a text of another language, where it may be another word (`gift`, `war`); names count whole."""
 
-_SUBJECTS = frozenset(
-    """accordance amount announce area areas arise bill billion biol bottom buy call caption case cases cause causes
-    clear click computer copy cry date dear effect empty end ends example face faces fact facts fill fire fix
-    front gmt group groups hell help higher home homepage html http ill importance index information interest
-    interests invention join keys kind knowledge line line long member members microsoft mil mill million mine
-    move mug name net netscape novel null number numbers opening order orders org page pages part parting parts
-    pmid point points potentially present presents problem problems proud ran reader research result results ring
-    room rooms run saw search second section seconds serious shed shell side sides sincere site small state states
-    stop sub system test text thick thin third tip top trillion turn value vol volume way web webpage website wed
-    wells wish wonder work works world year years young""".split()  # noqa: SIM905 # as a text it can be read
-)
-"""Words of the English list of helpers that are what a question is about."""
-
 _SAYING = regex.compile(r"[\p{L}\p{N}\p{So}]")
 
 MAX_WORDS = 64
@@ -60,6 +48,8 @@ MAX_WORDS = 64
 @dataclass(frozen=True, slots=True)
 class Words:
     """The words of a question. `terms` maps a word to the terms that match it, `idf` to its weight (0 when pruned).
+
+    `idf` holds those as well that are part of no more than a way of asking, at 0.
 
     `names` are those that are names or numbers, the same in every language; `language` is that of the rest.
     `beginnings` maps a word that nothing in sight holds to how the terms begin that may stand for it: other forms of
@@ -91,7 +81,7 @@ class Words:
 
     def _phrases(self, word: str) -> list[str]:
         """List what matches a word: its terms whole, and others by how they begin."""
-        return [*map(_quoted, self.terms[word]), *(f"{_quoted(begun)} *" for begun in self.beginnings.get(word, ()))]
+        return [*map(quoted, self.terms[word]), *(f"{quoted(begun)} *" for begun in self.beginnings.get(word, ()))]
 
     def trust(self, word: str, language: str) -> float:
         """Tell how much a word counts in a text of a language: half where it may be another word there."""
@@ -99,7 +89,7 @@ class Words:
         return FOREIGN_TRUST if is_foreign else 1.0
 
 
-def _quoted(term: str) -> str:
+def quoted(term: str) -> str:
     """Quote a term, which is stemmed already; the mark of no language keeps the tokenizer from stemming it twice."""
     return f'"und{LANGUAGE_MARK}{term}"'
 
@@ -110,10 +100,12 @@ def is_wordless(question: str) -> bool:
 
 
 def read_words(question: str, view: VaultView[OpenScope] | VaultView[PrivateScope], language: str) -> Words:
-    """Read a question against a vault's document frequencies."""
-    tallies = view.tallies()
+    """Read a question against a vault's document frequencies; words that only ask are looked for by nobody."""
+    tallies = view.words.tallies()
     languages = _languages(tallies, language)
     named = names(question)
+    whole_question, question = question, without_asking(question, language)
+    idle = query_words(whole_question, ()).keys() - query_words(question, ()).keys()
     # German writes every noun as names are written.
     whole = frozenset[str]() if language == "de" else named
     together = humps(question, languages)
@@ -125,7 +117,8 @@ def read_words(question: str, view: VaultView[OpenScope] | VaultView[PrivateScop
     }
     joined = (together.get(word, {}) for word in named)
     named = named.union(*(parts for parts in joined if parts.keys() <= found.keys()))
-    return Words(found, _weights(frequency, tallies, language), named, language, beginnings)
+    idf = _weights(frequency, tallies, language)
+    return Words(found, dict.fromkeys(idle, 0.0) | idf, named, language, beginnings)
 
 
 def _limit(tallies: Tallies) -> int:
@@ -186,7 +179,7 @@ def _counted(
     enough: int | None,
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, int]]:
     """Choose for each word the terms to look for, and count the chunks in sight that hold the most common of them."""
-    counted = view.document_frequency({term for listed in words.values() for term in listed}, enough=enough)
+    counted = view.words.document_frequency({term for listed in words.values() for term in listed}, enough=enough)
     chosen = {word: _as_written(word, listed, languages, counted) for word, listed in words.items()}
     return chosen, {word: max((counted[term] for term in listed), default=0) for word, listed in chosen.items()}
 
@@ -239,12 +232,3 @@ def _idf(count: float, chunks: int) -> float:
     """
     held = min(count, chunks)
     return math.log(1.0 + (chunks - held + 0.5) / (held + 0.5))
-
-
-@lru_cache(maxsize=64)
-def helpers_of(language: str) -> frozenset[str]:
-    """List the words of a language that help others to mean something (`what`, `is`, `my`); generously."""
-    import stopwordsiso  # noqa: PLC0415 - reads half a megabyte, which a command that asks nothing should not
-
-    listed = frozenset(stopwordsiso.stopwords(language)) if stopwordsiso.has_lang(language) else frozenset[str]()
-    return listed - _SUBJECTS if language == "en" else listed
