@@ -47,7 +47,7 @@ EVIL_ADDRESSES = (
     "",
     "https://example.org/",
 )
-ANSWER = "Rent is **9200** from May [1], Jonas pays a third [1, 2] and nobody knows why [7].\n\n- one\n- two\n"
+ANSWER = "Rent is ~~9100~~ **9200** from May [1], Jonas pays a third [1, 2] and nobody knows why [7].\n\n- one\n- two\n"
 STEPS = (sources_event(RENT), STEP, DeltaEvent(text="Rent is "), STEP, DeltaEvent(text="9200 [1]."), STEP, *SIMPLE[3:])
 LOST = ErrorEvent(code="model_unreachable", message="The model went away. Start it and ask again.", retry=True)
 CITED = (RENT, source(2, "People/Jonas.md", "Jonas", "Jonas pays a third."))
@@ -195,6 +195,12 @@ def test_a_known_number_opens_its_passage_and_an_unknown_one_stays_text(page: Pa
     expect(peek).to_be_hidden()
     expect(chips.nth(2)).to_be_focused()
     expect(chips.nth(2)).to_have_attribute("aria-expanded", "false")
+
+
+def test_what_is_struck_out_is_seen_as_such(page: Page) -> None:
+    ask(page, "cited")
+    expect(page.locator(last(".answer del"))).to_have_text("9100")
+    expect(page.locator(last(".answer strong"))).to_have_text("9200")
 
 
 def test_the_keyboard_shows_a_passage_on_focus_and_enters_it_on_enter(page: Page) -> None:

@@ -10,9 +10,9 @@ from vault_ask.answering.ports import Generator, WebSearch
 from vault_ask.audit import Record
 from vault_ask.index.within import Filter
 from vault_ask.providers.extractive import ExtractiveGenerator
-from vault_ask.retrieval.hits import Hit, Retrieved, S
-from vault_ask.scope import OpenScope, PrivateScope, Question, Scope, Sensitivity
-from vault_ask.settings import ModelSettings
+from vault_ask.retrieval.hits import Hit, Retrieved
+from vault_ask.scope import OpenScope, PrivateScope, Question, S, Scope, Sensitivity
+from vault_ask.settings.models import ModelSettings
 from vault_ask.wire import (
     AnswerEvent,
     DeltaEvent,

@@ -307,3 +307,9 @@ def test_quotes_are_shown_as_reading_text_and_cited_word_for_word() -> None:
     (citation,) = grounding_of(events).citations
     assert citation.quote == body[2:]
     assert (citation.line_start, citation.line_end) == (7, 8)
+
+
+def test_struck_words_are_quoted_as_struck() -> None:
+    note = hit("Rent.md", "The rent is ~~900~~ 950 euro a month.")
+    events = ask(vault_of(ScriptedRetrieve(note), ExtractiveGenerator(embedder=None)), "How much is the rent?")
+    assert text_of(events) == "“The rent is ~~900~~ 950 euro a month.” [1]"

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +16,11 @@ def test_notes_stand_by_rank_and_passages_by_line() -> None:
     context = assemble((A9, B, A1), room=None)
     assert context.hits == (A1, A9, B)
     assert [(e.n, e.text) for e in context.excerpts] == [(1, "first"), (2, "ninth"), (3, "other")]
+
+
+def test_an_excerpt_tells_whose_link_led_to_it() -> None:
+    context = assemble((A9, replace(B, via="A.md")), room=None)
+    assert [(one.path, one.via) for one in context.excerpts] == [("A.md", None), ("B.md", "A.md")]
 
 
 def test_the_lowest_ranked_passage_is_left_out() -> None:

@@ -55,7 +55,49 @@ def test_the_time_of_a_turn_is_for_it_and_for_the_next_one() -> None:
 
 
 @pytest.mark.parametrize(
-    "typed", ['tag:#affair"', "(tag:#affair", "path:Private", "\u201ctag:#affair\u201d", "task-todo:*x"]
+    ("said", "question"),
+    [
+        ("what did I eat last week?", "and the week before?"),
+        ("what did I eat in April?", "what about May?"),
+        ("was aß ich gestern?", "und letzte Woche?"),
+        ("vad åt jag förra veckan?", "och veckan innan?"),
+        ("上周我吃了什么", "那前一周呢？"),
+    ],
+)
+def test_a_question_that_only_names_another_time_is_searched_with_the_turn_before(said: str, question: str) -> None:
+    assert remember((Turn(role="user", text=said),), PrivateScope()).query(question) == f"{said}\n{question}"
+
+
+def test_times_told_by_one_another_reach_back_to_the_one_that_stands_alone() -> None:
+    said = ["Who is my landlord?", "what did I eat last week?", "and the week before?", "and the week before that?"]
+    talk = remember([Turn(role="user", text=text) for text in said], PrivateScope())
+    assert talk.query("and the day before?").split("\n") == [*said[1:], "and the day before?"]
+    assert talk.query("and why?").split("\n") == [*said, "and why?"]
+
+
+@pytest.mark.parametrize("question", ["What about April?", "and the week before?"])
+def test_without_a_time_before_it_a_name_is_no_time(question: str) -> None:
+    talk = remember((Turn(role="user", text="Who comes to dinner?"),), PrivateScope())
+    assert talk.query(question) == question
+
+
+@pytest.mark.parametrize("question", ["What did I do last week?", "What about the rent in May?", "and May's birthday?"])
+def test_a_question_with_a_time_and_a_subject_stands_alone(question: str) -> None:
+    talk = remember((Turn(role="user", text="what did I eat in April?"),), PrivateScope())
+    assert talk.query(question) == question
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        'tag:#affair"',
+        "(tag:#affair",
+        "path:Private",
+        "\u201ctag:#affair\u201d",
+        "task-todo:*x",
+        "tga:#affair",
+        "[affair=Private]",
+    ],
 )
 def test_what_was_meant_as_a_filter_is_kept_from_the_web(typed: str) -> None:
     asked = Question(f"the rent in Lund {typed}")
@@ -64,3 +106,15 @@ def test_what_was_meant_as_a_filter_is_kept_from_the_web(typed: str) -> None:
     assert "affair" not in told
     assert "Private" not in told
     assert "todo" not in told
+
+
+@pytest.mark.parametrize("sign", ["月", "し", "ที่", "a:", "[a:b] ", "and the week before\n"])
+def test_a_long_turn_is_read_once(sign: str) -> None:
+    talk = remember((Turn(role="user", text="swim last week"), Turn(role="user", text=sign * 20_000)), PrivateScope())
+    assert talk.query("and how?").endswith("and how?")
+    assert sign.strip() in talk.query(sign * 20_000)
+
+
+def test_what_looks_like_a_filter_in_a_former_turn_is_for_nobody() -> None:
+    talk = remember((Turn(role="user", text="What is the rent? tga:#affair [affair=x]"),), PrivateScope())
+    assert talk.query("And how much of it?") == "What is the rent?\nAnd how much of it?"

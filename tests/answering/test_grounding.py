@@ -1,6 +1,6 @@
 from answering.passages import hit
-from vault_ask.answering.citations import Mark
 from vault_ask.answering.grounding import ground, sources
+from vault_ask.answering.page import Mark
 from vault_ask.answering.ports import Quoted
 from vault_ask.scope import Sensitivity
 

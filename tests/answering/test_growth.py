@@ -15,10 +15,10 @@ from vault_ask.answering.context import ALL_GROWTH, MOST_GROWTH, assemble
 from vault_ask.answering.grounding import citation, sources
 from vault_ask.answering.growth import grow
 from vault_ask.answering.sentences import Span
-from vault_ask.index.view import Piece
+from vault_ask.index.reading.text import Piece
 from vault_ask.retrieval.hits import Hit
 from vault_ask.retrieval.widening import REACH, section
-from vault_ask.settings import ChunkSettings
+from vault_ask.settings.vault import ChunkSettings
 from vault_building import OPEN, Building
 
 SECTION = tuple(piece(chunk, f"line {chunk}", chunk) for chunk in range(1, 6))
@@ -158,14 +158,14 @@ def test_whatever_grows_is_the_notes_own_text_once(
 ) -> None:
     room_for_notes.put({"Note.md": text})
     with room_for_notes.open(OPEN) as view:
-        ids = view.chunks_of("Note.md")
+        ids = view.chunks.of("Note.md")
         chosen = data.draw(st.lists(st.sampled_from(ids), unique=True, min_size=1, max_size=6))
-        passages, pieces = view.passages(chosen), view.pieces(chosen, REACH)
+        passages, pieces = view.text.passages(chosen), view.text.pieces(chosen, REACH)
     hits = [
         replace(
             hit("Note.md", passages[one].body, line_start=passages[one].line_start),
             chunk_id=one,
-            around=section(pieces[one], one),
+            around=section(pieces[one], one, {piece.chunk for piece in pieces[one]}),
         )
         for one in chosen
     ]

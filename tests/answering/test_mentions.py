@@ -16,7 +16,7 @@ BOARD = hit("Plans/Board.canvas", "open cards")
         ("[[Private/Log|the log]] and ![[Log#^b1]]", "Private/Log"),
         ("a table's [[Log\\|the log]]", "Log"),
         ("[[\nDivorce]]", "Divorce"),
-        ("see [x](Private/Divorce%20(2024).md)", "Private/Divorce (2024).md"),
+        ("see [x](Private/Divorce%20(2024).md)", "Private/Divorce (2024)"),
         ("see [Diag](Private/Diagnosis)", "Private/Diagnosis"),
         ("see ![scan](<Private/scan.png>)", "Private/scan.png"),
         ("obsidian://open?vault=v&file=Private%2FLog", "Private/Log"),
@@ -36,6 +36,9 @@ BOARD = hit("Plans/Board.canvas", "open cards")
         ("what of Private/Finance/Garden.md", "Private/Finance/Garden"),
         ("obsidian://open?vault=v&file=Private%2FFinance%2FGarden", "Private/Finance/Garden"),
         ("[[Finance/Garden]]", "Finance/Garden"),
+        ("read <Own/Session log.md> now", "Own/Session log"),
+        ("read `Own/Session log.md` now", "Own/Session log"),
+        ('"so" says Own/Session log.md', "Own/Session log"),
     ],
 )
 def test_a_note_that_is_named_and_gave_nothing_is_told(text: str, shown: str) -> None:
@@ -64,3 +67,25 @@ def test_the_current_note_counts_as_named() -> None:
     assert unmet_mentions("explain this", "Private/Log.md", [GARDEN]) == ("Private/Log.md",)
     assert unmet_mentions("explain this", "Garden.md", [GARDEN]) == ()
     assert unmet_mentions("explain this", "Private/Garden.md", [GARDEN]) == ("Private/Garden.md",)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("see [[Session log.md]]", ("Session log",)),
+        ("see [[Session log.md|it]] and [[session log]]", ("Session log",)),
+        ("see [x](Own/Session%20log.md)", ("Own/Session log",)),
+        ("see [x](<Own/Session log.md>)", ("Own/Session log",)),
+        ("obsidian://open?vault=v&file=Own%2FSession%20log.md", ("Own/Session log",)),
+        ("obsidian://open?vault=v&file=Own%2FSession%20log", ("Own/Session log",)),
+        ("[x](obsidian://open?vault=v&file=Own%2FSession%20log.md)", ("Own/Session log",)),
+        ("see [[Log.md]] and Talks/Other.md", ("Log", "Talks/Other")),
+        ("see [Log.md](#part) and [[#Part]]", ("Log",)),
+    ],
+)
+def test_one_mention_is_told_once_however_it_is_written(text: str, shown: tuple[str, ...]) -> None:
+    assert unmet_mentions(text, None, [GARDEN, BOARD]) == shown
+
+
+def test_the_current_note_that_is_named_as_well_is_told_once() -> None:
+    assert unmet_mentions("explain [[Private/Log]]", "Private/Log.md", [GARDEN]) == ("Private/Log",)

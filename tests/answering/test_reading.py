@@ -14,9 +14,9 @@ from fakes import HashEmbedder
 from vault_ask.answering.reading import Lines, Reading, _text, note_response, related_response
 from vault_ask.audit import Record
 from vault_ask.errors import BadRequest, NoSuchNote
-from vault_ask.index.view import StoredText
+from vault_ask.index.reading.text import StoredText
 from vault_ask.scope import OpenScope, PrivateScope
-from vault_ask.settings import ChunkSettings
+from vault_ask.settings.vault import ChunkSettings
 from vault_ask.sources.walk import printable
 from vault_ask.wire import NoteResponse
 from vault_building import OPEN, PRIVATE, Building, made_by_hand
@@ -71,6 +71,16 @@ def test_of_a_range_the_lines_are_given_that_there_are(
     assert (given.text, given.line_start, given.line_end, given.line_count) == (text, *where, 11)
 
 
+def test_of_the_properties_the_lines_are_given_that_say_something(building: Building) -> None:
+    text = "---\ntags: [home]\ndue: 2026-12-24\nid: 7\nstatus: open\nsensitivity: open\n---\n\nIt stands in the cellar."
+    building.put({"Boiler.md": text})
+    given = read(building, "Boiler.md")
+    assert given.text == "due: 2026-12-24\n\nstatus: open\n\n\n\nIt stands in the cellar."
+    assert (given.line_start, given.line_end, given.line_count) == (3, 9, 9)
+    assert read(building, "Boiler.md", Lines(3, 3)).text == "due: 2026-12-24"
+    assert read(building, "Boiler.md", Lines(6, 6)).text == ""
+
+
 def test_a_canvas_on_one_line_is_put_together_in_one_go() -> None:
     count = 40_000
     texts = [StoredText(line_start=1, overlap=0, body="a line of a card " * 8) for _ in range(count)]
@@ -115,7 +125,11 @@ def test_chunks_rebuild_every_line_of_a_note_to_the_letter(reused: Building, hea
     given = read(reused, "Note.md")
     written = ["", *text.split("\n")]
     if given.line_count:
-        assert given.text.split("\n") == written[given.line_start : given.line_end + 1]
+        numbered = list(enumerate(given.text.split("\n"), start=given.line_start))
+        # Of the properties, lines that say nothing come blank.
+        first = draft.note.body_line
+        assert all(line == written[number] for number, line in numbered if number >= first or line)
+        assert numbered[-1][0] == given.line_end
     held = range(given.line_start, given.line_count + 1)
     assert [written[n] for n in range(draft.note.body_line, len(written)) if n not in held and written[n].strip()] == []
 
@@ -216,12 +230,12 @@ def test_of_a_note_in_sight_it_is_told_that_a_newer_version_is_not_whole_and_of_
     assert (state.state, "pieces" in state.message) == ("incomplete", False)
     assert read(building, "Other.md", scope=OPEN).index.state == "indexed"
     with building.open(PRIVATE) as view:
-        hidden = view.note("Private/Diary.md")
+        hidden = view.notes.note("Private/Diary.md")
         assert hidden is not None
-        assert view.standing(hidden).incomplete
+        assert view.notes.standing(hidden).incomplete
     with building.open(OPEN) as view:
-        assert not view.standing(hidden).incomplete
-        assert view.standing(hidden).waiting == 0
+        assert not view.notes.standing(hidden).incomplete
+        assert view.notes.standing(hidden).waiting == 0
 
 
 @pytest.mark.parametrize("path", ["می‌خواهم.md", "🧑‍🌾.md", "Möte.md", "\u202bעברית.md"])

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -303,6 +304,11 @@ class TestRecord:
         assert (record.scope, record.web, record.outcome) == (PRIVATE, None, "done")
         assert record.notes == ("Housing/Rent.md", "Private/Health.md")
         assert record.model == "scripted"
+
+    def test_the_record_names_every_note_whose_name_was_shown(self) -> None:
+        copied = replace(RENT, also=("Copies/Rent.md",), via="Housing/Flat.md")
+        record = self.recorded(CannedWeb(*PAGES), ScriptedRetrieve(copied, HEALTH), scope=PRIVATE)
+        assert record.notes == ("Housing/Rent.md", "Copies/Rent.md", "Housing/Flat.md", "Private/Health.md")
 
 
 def barely(*hits: object) -> ScriptedRetrieve:

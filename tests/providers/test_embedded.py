@@ -15,7 +15,7 @@ from vault_ask.providers import e5_weights
 from vault_ask.providers.e5_model import E5Model
 from vault_ask.providers.e5_tokenizer import E5Tokenizer
 from vault_ask.providers.embedded import MAX_TOKENS, EmbeddedEmbedder
-from vault_ask.settings import EmbeddingSettings
+from vault_ask.settings.models import EmbeddingSettings
 
 LONG = "The spare key is under the kiln, and the kettle is on the stove. " * 100
 
@@ -167,7 +167,7 @@ import json, sys
 from pathlib import Path
 import psutil
 from vault_ask.providers.embedded import EmbeddedEmbedder
-from vault_ask.settings import EmbeddingSettings
+from vault_ask.settings.models import EmbeddingSettings
 embedder = EmbeddedEmbedder(EmbeddingSettings(), Path(sys.argv[1]))
 embedder.embed_passages([f"note {number} " + "words of a usual kind " * 40 for number in range(32)])
 for number in range(100):
@@ -202,7 +202,7 @@ OFFLINE = """
 import socket, sys
 from pathlib import Path
 from vault_ask.providers.embedded import EmbeddedEmbedder
-from vault_ask.settings import EmbeddingSettings
+from vault_ask.settings.models import EmbeddingSettings
 print(EmbeddedEmbedder(EmbeddingSettings(), Path(sys.argv[1])).embed_query("kiln").shape)
 try:
     socket.create_connection(("127.0.0.1", 9))

@@ -8,6 +8,7 @@ import pytest
 from prompting import prompt_of
 from vault_ask.answering.context import Excerpt
 from vault_ask.answering.ports import Quoted
+from vault_ask.answering.wording import Wording
 from vault_ask.errors import ModelUnreachable
 from vault_ask.index.embedding import EmbeddingSpace, Refused, Vector
 from vault_ask.index.within import Tasks
@@ -127,7 +128,7 @@ def test_only_the_best_sentences_are_embedded() -> None:
 
 
 def test_rare_words_weigh_more_than_common_ones() -> None:
-    note = excerpt(1, "What is the thing that is the most of all? Zanzibar has cloves.")
+    note = excerpt(1, "Zanzibar has cloves. What is the thing that is the most of all?")
     idf = {"what": 0.0, "is": 0.0, "the": 0.0, "of": 0.1, "zanzibar": 6.0}
     assert quotes("What is the thing of Zanzibar?", note, idf=idf)[0] == "Zanzibar has cloves."
 
@@ -241,3 +242,51 @@ class TestTasks:
         embedder = PointingEmbedder(frozenset({"kitchen"}))
         ExtractiveGenerator(embedder=embedder).quotes(prompt_of("kitchen?", self.PLAN))
         assert "Order the kitchen sink" in embedder.seen
+
+
+class TestQuestionsInNotes:
+    FAQ = excerpt(
+        1,
+        "## How do I descale the kettle?\n\nBoil vinegar in it. Then rinse it twice.\n\n"
+        "Which filter does it take? Type B12, from the hardware store.\n\n"
+        "Q: Where is the receipt?\nA: In the blue folder.\n\n"
+        "Capital of Mongolia::Ulaanbaatar\n\n"
+        "| Zone | Price per month |\n| --- | --- |\n| Harbour | 450 |\n| Old town | 820 |\n",
+    )
+
+    @pytest.mark.parametrize(
+        ("question", "quoted"),
+        [
+            ("How do I descale the kettle?", "Boil vinegar in it. Then rinse it twice."),
+            ("Which filter does it take?", "Which filter does it take? Type B12, from the hardware store."),
+            ("Which filter does the kettle take?", "Which filter does it take? Type B12, from the hardware store."),
+            ("Where is the receipt?", "Q: Where is the receipt?\nA: In the blue folder."),
+            ("What is the capital of Mongolia?", "Capital of Mongolia::Ulaanbaatar"),
+            ("What is the price per month for the old town?", "| Old town | 820 |"),
+        ],
+    )
+    def test_what_answers_is_quoted_with_the_question_and_never_the_question_alone(
+        self, question: str, quoted: str
+    ) -> None:
+        assert quotes(question, self.FAQ)[0] == quoted
+
+    def test_the_embedder_reads_an_answer_with_its_question_and_a_row_with_its_head(self) -> None:
+        embedder = PointingEmbedder(frozenset({"nothing"}))
+        quotes("What is the price for the harbour, and how do I descale?", self.FAQ, embedder=embedder)
+        assert "Zone: Harbour, Price per month: 450" in embedder.seen
+        assert "How do I descale the kettle? Boil vinegar in it. Then rinse it twice." in embedder.seen
+
+    def test_a_row_is_shown_with_its_columns_and_cited_as_it_stands(self) -> None:
+        wording = Wording([self.FAQ])
+        row = "| Old town | 820 |"
+        at = self.FAQ.text.index(row)
+        assert wording.add(Quoted(1, at, at + len(row))) == "“Zone: Old town, Price per month: 820” [1]"
+
+
+def test_of_each_note_the_best_sentence_is_embedded() -> None:
+    many = excerpt(1, " ".join(f"The rent of flat {i} is high." for i in range(40)), score=2.0)
+    one = excerpt(2, "Cats purr. The yearly sum is 9200.", score=0.1)
+    embedder = PointingEmbedder(frozenset({"rent"}))
+    quotes("What is the rent of the flat?", many, one, embedder=embedder)
+    assert len(embedder.seen) == CANDIDATES + 1
+    assert set(embedder.seen) & {"Cats purr.", "The yearly sum is 9200."}

@@ -17,7 +17,7 @@ from vault_ask.answering.ports import CutShort, Piece, Window
 from vault_ask.errors import ModelBusy, ModelError, ModelRefused, ModelUnreachable
 from vault_ask.providers.hosted import BELIEVED_SECONDS
 from vault_ask.providers.litellm_models import LitellmGenerator
-from vault_ask.settings import ModelSettings
+from vault_ask.settings.models import ModelSettings
 
 EXCERPT = Excerpt(
     n=1,
@@ -327,7 +327,7 @@ def test_litellm_is_not_imported_before_an_answer_is_worded() -> None:
     code = (
         "import sys\n"
         "from vault_ask.providers.litellm_models import LitellmGenerator\n"
-        "from vault_ask.settings import ModelSettings\n"
+        "from vault_ask.settings.models import ModelSettings\n"
         "model = LitellmGenerator(ModelSettings(), 'ollama_chat/m')\n"
         "print(model.name, model.is_local, model.window.tokens, {'litellm', 'httpx', 'anyio'} & {*sys.modules})\n"
     )

@@ -67,7 +67,7 @@ ANSWERING = """
 from prompting import prompt_of
 from vault_ask.providers.litellm_models import LitellmGenerator
 from vault_ask.providers.ollama import OllamaEmbedder
-from vault_ask.settings import EmbeddingSettings, ModelSettings
+from vault_ask.settings.models import EmbeddingSettings, ModelSettings
 
 async def answer(model, base):
     generator = LitellmGenerator(ModelSettings(api_base=base), model)
@@ -82,7 +82,7 @@ embedder.embed_passages(["SECRET"])
 RERANKING = """
 from retrieval.shortlists import shortlist
 from vault_ask.providers.litellm_reranker import make_reranker
-from vault_ask.settings import RerankSettings
+from vault_ask.settings.retrieval import RerankSettings
 
 answers = []
 for model in ("huggingface/llama-3-reranker", "infinity/command-r", "hosted_vllm/m", "jina_ai/m"):

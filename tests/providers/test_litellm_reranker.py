@@ -14,7 +14,7 @@ from vault_ask.errors import ModelBusy, ModelError, ModelRefused, ModelUnreachab
 from vault_ask.providers.litellm_reranker import OwnLitellmReranker, RemoteLitellmReranker, make_reranker
 from vault_ask.retrieval.rerank import Reranker, Reranking
 from vault_ask.scope import PrivateScope
-from vault_ask.settings import RerankSettings
+from vault_ask.settings.retrieval import RerankSettings
 
 QUESTION = "CANARYASKED: what is the rent?"
 BODIES = ("The boat needs a sail.", "The rent is CANARYTEXT.")

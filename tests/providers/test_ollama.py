@@ -12,7 +12,7 @@ from vault_ask.errors import ConfigError, ModelBusy, ModelError, ModelRefused, M
 from vault_ask.index.embedding import Refused
 from vault_ask.providers.hosted import BELIEVED_SECONDS
 from vault_ask.providers.ollama import OllamaEmbedder, running_chat_models
-from vault_ask.settings import EmbeddingSettings
+from vault_ask.settings.models import EmbeddingSettings
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import pytest
 
 from vault_ask.errors import ModelRefused
 from vault_ask.providers.own_network import OwnNetwork
-from vault_ask.settings import EmbeddingSettings, is_own_address, is_private_host
+from vault_ask.settings.hosts import is_own_address, is_private_host
+from vault_ask.settings.models import EmbeddingSettings
 
 NETWORK = OwnNetwork(("Gateway.Example.com", "2001:db8::7"), "models.api_base", "models.local_hosts")
 

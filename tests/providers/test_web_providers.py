@@ -23,7 +23,8 @@ from vault_ask.providers.tavily import TAVILY, TavilySearch
 from vault_ask.providers.web import make_web
 from vault_ask.providers.web_requests import Reach, SearchServer
 from vault_ask.scope import Question
-from vault_ask.settings import Settings, WebSettings
+from vault_ask.settings import Settings
+from vault_ask.settings.models import WebSettings
 from waiting import wait_until
 from web_stand_in import WebStandIn, own_certificate
 

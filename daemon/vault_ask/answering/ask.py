@@ -28,10 +28,10 @@ from vault_ask.audit import Door, Record
 from vault_ask.errors import BadRequest, ModelError, VaultAskError
 from vault_ask.index.within import Filter
 from vault_ask.notes.tasks import hold_tasks
-from vault_ask.retrieval.hits import Retrieved, S
+from vault_ask.retrieval.hits import Retrieved
 from vault_ask.retrieval.words import is_wordless
-from vault_ask.scope import OpenScope, PrivateScope, Question, Scope
-from vault_ask.settings import ModelSettings
+from vault_ask.scope import OpenScope, PrivateScope, Question, S, Scope
+from vault_ask.settings.models import ModelSettings
 from vault_ask.wire import AnswerEvent, DeltaEvent, DoneEvent, GroundingEvent, SourcesEvent
 
 _POINTERS = 3

@@ -7,13 +7,14 @@ from vault_ask.answering.context import tokens
 from vault_ask.answering.conversation import Conversation, Turn
 from vault_ask.answering.evidence import Evidence, Prompt, Selection
 from vault_ask.answering.ports import Generator, Window
+from vault_ask.answering.searching import named_notes
 from vault_ask.audit import Door, Record, WebUse
 from vault_ask.index.within import Tasks
 from vault_ask.retrieval.filters import Filtered, read_filters
-from vault_ask.retrieval.hits import Retrieved, S
+from vault_ask.retrieval.hits import Retrieved
 from vault_ask.retrieval.todo import asked_state
 from vault_ask.retrieval.words import is_wordless
-from vault_ask.scope import Question, Scope
+from vault_ask.scope import Question, S, Scope
 from vault_ask.wire import AnswerEvent, DoneEvent, ErrorEvent, SourcesEvent
 
 _HISTORY_SHARE = 4
@@ -90,7 +91,7 @@ class Asked:
             action="ask",
             scope=self.scope,
             question=self.question.text,
-            notes=tuple(dict.fromkeys(source.path for source in sources_shown)),
+            notes=named_notes(sources_shown),
             model=self.shown.generator if self.shown else None,
             web=self.web,
             outcome=self.outcome,

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Generic
 
 from vault_ask.answering.growth import grow
-from vault_ask.index.view import Piece
-from vault_ask.retrieval.hits import Hit, S
-from vault_ask.scope import Sensitivity
+from vault_ask.index.reading.text import Piece
+from vault_ask.retrieval.hits import Hit
+from vault_ask.scope import S, Sensitivity
 
 _BYTES_A_TOKEN = 3
 """A low estimate, so that tokens are counted too many rather than too few: English has 4 to 5 bytes a token, Turkish 3
@@ -36,7 +36,8 @@ LEAST_SHARE = 0.2
 class Excerpt:
     """One numbered passage of the context: `n` is what the model cites as `[n]`. `text` is verbatim note text.
 
-    `in_question` tells that it is of the note that the question is about.
+    `in_question` tells that it is of the note that the question is about, `via` names the note whose link led to it,
+    and `of_properties` tells that it is of a note's properties.
     """
 
     n: int
@@ -49,6 +50,8 @@ class Excerpt:
     score: float
     language: str = "und"
     in_question: bool = False
+    via: str | None = None
+    of_properties: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,4 +153,6 @@ def _excerpt(n: int, hit: Hit[S]) -> Excerpt:
         score=hit.score,
         language=hit.language,
         in_question=hit.in_question,
+        via=hit.via,
+        of_properties=hit.of_properties,
     )

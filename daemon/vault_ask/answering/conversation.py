@@ -9,17 +9,20 @@ from typing import Generic
 import regex
 
 from vault_ask.answering.context import tokens
+from vault_ask.retrieval.filter_telling import without_mistyped
 from vault_ask.retrieval.filters import read_filters
-from vault_ask.retrieval.hits import S
-from vault_ask.retrieval.when import read_when
-from vault_ask.scope import OpenScope, Question, Sensitivity
+from vault_ask.retrieval.when import follows_in_time, may_name_time, read_when
+from vault_ask.scope import OpenScope, Question, S, Sensitivity
 
 _LEANS_ON = 2
 """User turns that a leaning question is searched together with: `And how much?` often follows `And since when?`."""
 _LONGEST_LEANING = 12
 """A question of more words names its subject, even if each of them is common."""
-_NEARLY_A_FILTER = regex.compile(r"\S*(?<!\w)(?:tag|path|file|task|task-todo|task-done):\S+")
-"""What somebody may have meant as a filter and mistyped: it may name what is personal, and helps no search engine."""
+_LONGEST_RUN = 40
+"""Characters without a space that may be common words in a row; of more some say what they are about."""
+_RUN = regex.compile(r"\S+")
+_NEARLY_A_FILTER = regex.compile(r"(?<!\w)(?:tag|path|file|task|task-todo|task-done):\S")
+"""What somebody may have meant as a filter and mistyped, in a run of signs: it may name what is personal."""
 _ANY_DAY = datetime(2000, 1, 1, tzinfo=UTC)
 """Which days a former turn named does not matter, where only its other words are wanted."""
 _WORDS = regex.compile(r"[\p{L}\p{M}\p{N}]+")
@@ -54,13 +57,15 @@ class Conversation(Generic[S]):
         """Give what to search for: the question, after the user's last words where it has no subject of its own.
 
         All without filters: those of a former turn were for that turn, and a question that has some has its subject. A
-        time was for its turn too, and for one that leans on it.
+        time was for its turn too, for one that leans on it, and for those that tell theirs by it.
         """
         filtered = read_filters(question)
-        if not self.turns or filtered.filters or not leans(filtered.rest):
+        said: list[str] = [turn.text for turn in self.turns if turn.role == "user"]
+        if not said or filtered.filters:
             return filtered.rest
-        said: list[str] = [turn.text for turn in self.turns if turn.role == "user"][-_LEANS_ON:]
-        return "\n".join((*map(_without_time, said[:-1]), *said[-1:], filtered.rest))
+        if _names_another_time(filtered.rest, said):
+            return "\n".join((*_leant_on(said, alone=not leans(said[_base(said)])), filtered.rest))
+        return "\n".join((*_leant_on(said), filtered.rest)) if leans(filtered.rest) else filtered.rest
 
     def web_question(self, question: Question) -> Question:
         """Give what the web may be asked: the question, after the user's last words where it has no subject of its own.
@@ -68,7 +73,7 @@ class Conversation(Generic[S]):
         Words typed while personal notes took part stay at home: they may well repeat what a personal note said.
         """
         outside: Conversation[S] = Conversation(tuple(turn for turn in self.turns if not turn.personal))
-        return Question(_NEARLY_A_FILTER.sub("", outside.query(question.text)))
+        return Question(_without_near_filters(outside.query(question.text)))
 
     def within(self, room: int) -> "Conversation[S]":
         """Keep the newest turns that fit into `room` tokens together."""
@@ -79,6 +84,28 @@ class Conversation(Generic[S]):
                 break
             kept.append(turn)
         return Conversation(tuple(reversed(kept)))
+
+
+def _without_near_filters(question: str) -> str:
+    kept = without_mistyped(question)
+    return _RUN.sub(lambda run: "" if _NEARLY_A_FILTER.search(run[0]) else run[0], kept)
+
+
+def _names_another_time(question: str, said: Sequence[str]) -> bool:
+    """Say whether a question names nothing but another time than the turns before, which name one."""
+    return follows_in_time(question) and may_name_time(said[_base(said)])
+
+
+def _base(said: Sequence[str]) -> int:
+    """Give the place of the last turn that says more than another time than the one before it."""
+    return next((at for at in range(len(said) - 1, 0, -1) if not follows_in_time(said[at])), 0)
+
+
+def _leant_on(said: Sequence[str], *, alone: bool = False) -> list[str]:
+    """Give the turns that a question leans on: the last, those that its time is told by, and what that one leans on."""
+    base = _base(said)
+    former = () if alone else said[max(0, base - _LEANS_ON + 1) : base]
+    return [*map(_without_time, former), *said[base:]]
 
 
 def _without_time(said: str) -> str:
@@ -98,7 +125,7 @@ def leans(question: str) -> bool:
 
 def _is_common(word: str, common: frozenset[str]) -> bool:
     """Look a word up; a run of a script without spaces is common if it can be cut into common words."""
-    if word in common or not _SPACELESS.match(word):
+    if word in common or len(word) > _LONGEST_RUN or not _SPACELESS.match(word):
         return word in common
     reached = {0}
     for end in range(1, len(word) + 1):
@@ -126,4 +153,4 @@ def remember(history: Sequence[Turn], scope: S) -> Conversation[S]:
 
 def _without_filters(turn: Turn) -> Turn:
     """Take the filters out of what the user typed: they narrowed a search, and no model is told of them."""
-    return replace(turn, text=read_filters(turn.text).rest) if turn.role == "user" else turn
+    return replace(turn, text=without_mistyped(read_filters(turn.text).rest)) if turn.role == "user" else turn

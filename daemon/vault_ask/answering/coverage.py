@@ -10,8 +10,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from vault_ask.retrieval.hits import Retrieved, S
+from vault_ask.retrieval.hits import Retrieved
 from vault_ask.retrieval.nearness import Nearness
+from vault_ask.scope import S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

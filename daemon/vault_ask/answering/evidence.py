@@ -12,8 +12,7 @@ from typing import Generic
 from vault_ask.answering.context import Context, Excerpt
 from vault_ask.answering.conversation import Conversation, Turn
 from vault_ask.index.within import Tasks
-from vault_ask.retrieval.hits import S
-from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
+from vault_ask.scope import OpenScope, PrivateScope, S, Sensitivity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,12 +7,14 @@ was claimed before the marker, or the whole excerpt where none shares enough.
 import re
 from collections.abc import Sequence
 
-from vault_ask.answering.citations import Mark
 from vault_ask.answering.links import obsidian_url
+from vault_ask.answering.page import Mark
 from vault_ask.answering.ports import Quoted
 from vault_ask.answering.sentences import Span, sentences
+from vault_ask.answering.statements import statements
 from vault_ask.index.terms import terms
-from vault_ask.retrieval.hits import Hit, S
+from vault_ask.retrieval.hits import Hit
+from vault_ask.scope import S
 from vault_ask.wire import Citation, Source
 
 _SUPPORT = 0.3
@@ -100,7 +102,8 @@ def _support(claim: str, hit: Hit[S]) -> Span:
     if not wanted:
         return whole
     shares = [
-        (len(wanted & frozenset(terms(s.of(hit.body), hit.language))) / len(wanted), s) for s in sentences(hit.body)
+        (len(wanted & frozenset(terms(s.of(hit.body), hit.language))) / len(wanted), s)
+        for s in statements(hit.body, of_properties=hit.of_properties)
     ]
     share, best = max(shares, key=lambda found: found[0], default=(0.0, whole))
     return best if share >= _SUPPORT else whole

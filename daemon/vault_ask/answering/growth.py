@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic
 
-from vault_ask.index.view import Piece
-from vault_ask.retrieval.hits import Hit, S
+from vault_ask.index.reading.text import Piece
+from vault_ask.retrieval.hits import Hit
 from vault_ask.retrieval.widening import joined
+from vault_ask.scope import S
 
 AFTER, BEFORE = 1, -1
 

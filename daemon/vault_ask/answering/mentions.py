@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from vault_ask.notes.fold import fold
-from vault_ask.retrieval.hits import Hit, S
+from vault_ask.retrieval.hits import Hit
+from vault_ask.scope import S
 
 _WIKILINK = re.compile(r"\[\[([^\[\]]{1,1000})")
 _PLACE_ENDS = re.compile(r"\\?\||[#^]")
@@ -17,7 +18,8 @@ _LINK = re.compile(r"\]\(\s*<?([^()\n<>]{0,1000}(?:\([^()\n<>]{0,500}\)[^()\n<>]
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _ADDRESS = re.compile(r"obsidian:[^\s<>\"“”]{0,2000}", re.IGNORECASE)
 _FILE_ENDS = re.compile(r"\.(?:md|markdown|canvas|base|pdf)(?![A-Za-z0-9_-])", re.IGNORECASE)
-_QUOTES = re.compile(r"[\"“”„«»]")
+_QUOTES = re.compile(r"[\"“”„«»<>`]")
+_NOTE_ENDS = re.compile(r"\.(?:md|markdown)$", re.IGNORECASE)
 _WORD_BEGINS = re.compile(r"(?:^|(?<=[\s('\[]))(?=[^\s])")
 _WEB_ADDRESS = re.compile(r"https?://\S*$", re.IGNORECASE)
 _LONGEST_NAME = 250
@@ -28,8 +30,11 @@ _FILE_PARAMETERS = ("file", "path", "filepath")
 def unmet_mentions(text: str, note: str | None, hits: Sequence[Hit[S]]) -> tuple[str, ...]:
     """List the notes that a text names, and the current note, where no hit is from them; each once, as to be shown."""
     readings = [*mentions(text), *([[note]] if note else [])]
-    unmet = (names[0] for names in readings if not any(_is_met(name, hits) for name in names))
-    return tuple(dict.fromkeys(unmet))
+    unmet: dict[str, str] = {}
+    for names in readings:
+        if not any(_is_met(name, hits) for name in names):
+            unmet.setdefault(_stem(names[0]), names[0])
+    return tuple(unmet.values())
 
 
 def unmet_notice(name: str) -> str:
@@ -50,15 +55,33 @@ def missing_notice(name: str) -> str:
 
 def mentions(text: str) -> Iterator[list[str]]:
     """Give for each mention its possible readings, the one to be shown first."""
-    for link in _WIKILINK.findall(text):
-        if place := _PLACE_ENDS.split(link)[0].strip():
-            yield _spellings(place)
-    for target in _LINK.findall(text):
-        place = target.partition("#")[0].strip()
+    read: list[tuple[int, int]] = []
+    for link in _WIKILINK.finditer(text):
+        if place := _PLACE_ENDS.split(link[1])[0].strip():
+            read.append(link.span())
+            yield _spellings(_NOTE_ENDS.sub("", place))
+    for target in _LINK.finditer(text):
+        place = target[1].partition("#")[0].strip()
         if place and not _SCHEME.match(place) and not place.startswith("//"):
-            yield _spellings(place)
-    for address in _ADDRESS.findall(text):
-        yield [_named_by(address)]
+            read.append(target.span())
+            yield _spellings(_NOTE_ENDS.sub("", place))
+    for address in _ADDRESS.finditer(text):
+        read.append(address.span())
+        yield [_NOTE_ENDS.sub("", _named_by(address[0]))]
+    yield from _files_in(_without(text, read))
+
+
+def _without(text: str, read: Sequence[tuple[int, int]]) -> str:
+    """Put a line break in the place of each mention that was read, so that its ending is none of another's."""
+    at, kept = 0, []
+    for start, end in sorted(read):
+        if start >= at:
+            kept.append(text[at:start])
+        at = max(at, end)
+    return "\n".join([*kept, text[at:]])
+
+
+def _files_in(text: str) -> Iterator[list[str]]:
     for end in _FILE_ENDS.finditer(text):
         if names := _names_before(text[max(0, end.start() - _LONGEST_NAME) : end.start()], end[0]):
             yield names
@@ -89,7 +112,8 @@ def _names_before(left: str, ending: str) -> list[str]:
     starts = [found.start() for found in _WORD_BEGINS.finditer(left)][-_MOST_WORDS:]
     if not starts or left[-1].isspace() or _WEB_ADDRESS.search(left):
         return []
-    shown = left if before else left[_likely_start(left, starts) :]
+    is_quoted = len(before) % 2 == 1
+    shown = left if is_quoted else left[_likely_start(left, starts) :]
     # A canvas is named with its ending; a note without.
     tail = "" if ending.casefold() in {".md", ".markdown"} else ending
     return [name for start in (shown, *(left[at:] for at in starts)) for name in _spellings(f"{start}{tail}".strip())]

@@ -1,6 +1,7 @@
 """A note's own lines, and the notes near it, as they travel; with a record of what was handed out.
 
-Frontmatter is not in the index, so it is not among the lines. Knows views and the wire; nothing of HTTP.
+Of the frontmatter the index holds the properties that say something; its other lines come blank. Knows views and the
+wire; nothing of HTTP.
 """
 
 import re
@@ -14,12 +15,13 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from vault_ask.audit import Door, Record
 from vault_ask.errors import BadRequest, NoSuchNote, VaultAskError
-from vault_ask.index.view import NoteView, Passage, Standing, StoredText, VaultView
+from vault_ask.index.reading.notes import NoteView, Standing
+from vault_ask.index.reading.text import Passage, StoredText
+from vault_ask.index.view import VaultView
 from vault_ask.retrieval.related import NO_SUCH_NOTE, Near, find_related
-from vault_ask.scope import OpenScope, PrivateScope, Scope, Sensitivity
+from vault_ask.scope import OpenScope, PrivateScope, S, Scope, Sensitivity
 from vault_ask.wire import NoteResponse, NoteState, RelatedNote, RelatedResponse
 
-S = TypeVar("S", OpenScope, PrivateScope)
 R = TypeVar("R", NoteResponse, RelatedResponse)
 AnyView = VaultView[OpenScope] | VaultView[PrivateScope]
 
@@ -117,14 +119,14 @@ class _Asked:
 
 def note_response(view: AnyView, path: str, lines: Lines) -> NoteResponse:
     """Give lines of a note, as far as the index holds them. Raises NoSuchNote."""
-    note = view.note(path)
+    note = view.notes.note(path)
     if note is None:
         raise NoSuchNote(NO_SUCH_NOTE)
-    held_first, held_last = view.extent(note.id)
+    held_first, held_last = view.text.extent(note.id)
     first = max(lines.first or held_first, held_first)
     last = min(lines.last or held_last, held_last)
     is_empty = first > last
-    text = "" if is_empty else _text(note.path, view.texts(note.id, first, last), first, last)
+    text = "" if is_empty else _text(note.path, view.text.held(note.id, first, last), first, last)
     return NoteResponse(
         path=note.path,
         title=note.title,
@@ -133,12 +135,15 @@ def note_response(view: AnyView, path: str, lines: Lines) -> NoteResponse:
         line_end=(lines.last or lines.first or 1) if is_empty else last,
         line_count=held_last,
         text=text,
-        index=_state(note, view.standing(note)),
+        index=_state(note, view.notes.standing(note)),
     )
 
 
 def _text(path: str, texts: Iterable[StoredText], first: int, last: int) -> str:
-    """Put chunks together again: lines between them were blank, and what repeats the chunk before is left out."""
+    """Put chunks together again: lines between them were blank, and what repeats the chunk before is left out.
+
+    But for those of the frontmatter, which may have said something that is no text.
+    """
     # Of a canvas each line of a card is a chunk; a card's lines are one line of the file.
     between = " " if path.casefold().endswith(".canvas") else ""
     # Joined at the end alone: a canvas on one line has a chunk for each line of its cards.

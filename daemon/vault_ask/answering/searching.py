@@ -1,14 +1,15 @@
 """Hits as they travel: a search without an answer, and the sources of one."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any
 
 from vault_ask.answering.links import obsidian_url
 from vault_ask.answering.understood import understood
 from vault_ask.retrieval.hits import Hit, Retrieved
 from vault_ask.scope import Sensitivity
-from vault_ask.wire import SearchHit, SearchResponse
+from vault_ask.wire import SearchHit, SearchResponse, Source
 
 
 def search_response(retrieve: Callable[[], Retrieved[Any]], vault_name: Callable[[], str]) -> SearchResponse:
@@ -22,6 +23,12 @@ def search_response(retrieve: Callable[[], Retrieved[Any]], vault_name: Callable
         understood=understood(retrieved.understood),
         seconds=time.monotonic() - started,
     )
+
+
+def named_notes(shown: Iterable[Source]) -> tuple[str, ...]:
+    """List the notes that sources or hits name, each once: theirs, those of the same text, those that led there."""
+    named = ((one.path, *one.also, *filter(None, [one.via])) for one in shown)
+    return tuple(dict.fromkeys(chain.from_iterable(named)))
 
 
 def _search_hit(n: int, hit: Hit[Any], vault_name: str) -> SearchHit:

@@ -24,6 +24,7 @@ _SKIPPED = regex.compile(
     | \|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|? # the line below a table's head
     | %%.*%% | <!--.*-->                    # comments
     | \^[\w-]+                              # a block id alone
+    | (?:\#[^\s\#]+\s*)+                    # nothing but tags
     | (?:[-*+]\s+)?(?:!\[\[[^\[\]\n]*\]\]\s*)+   # nothing but embeds: their words stand elsewhere
     )\s*""",
     regex.VERBOSE,
@@ -31,9 +32,11 @@ _SKIPPED = regex.compile(
 _LEAD = regex.compile(r"(?:\s*(?:>|[-*+•](?=\s)|\d{1,9}[.)](?=\s)|\[!\w[^\]\n]*\][+-]?))*\s*")
 """What stands before the words of a line: quote and list marks, a callout's kind. A task's box tells its state."""
 _EMPTY_BOX = regex.compile(r"\[[^\]\n]\]\s*")
-_OPENS_UNIT = regex.compile(r"\s*(?:>\s?)*(?:[-*+•]\s|\d{1,9}[.)]\s|\||\*\*[^*\n]{1,60}:?\*\*:?|>\s*\[!)")
-_STANDS_ALONE = regex.compile(r"\s*(?:\||>\s*\[!)")
-"""A table row, the first line of a callout."""
+_FIELD = r"\p{L}[\p{L}\p{M}\p{N}_ -]{0,60}::(?:\s|$)"
+"""The beginning of a line with one of Dataview's inline fields."""
+_OPENS_UNIT = regex.compile(rf"\s*(?:>\s?)*(?:[-*+•]\s|\d{{1,9}}[.)]\s|\||\*\*[^*\n]{{1,60}}:?\*\*:?|>\s*\[!|{_FIELD})")
+_STANDS_ALONE = regex.compile(rf"\s*(?:\||>\s*\[!|{_FIELD})")
+"""A table row, the first line of a callout, an inline field."""
 _TAIL = regex.compile(r"(?:\s+\^[\w-]+)?\s*$")
 _WRAPPED_FROM = 50
 """A line at least this long that ends without a mark was probably wrapped by hand: its sentence goes on below."""
@@ -70,13 +73,21 @@ class Span:
 
 def sentences(text: str, longest: int = LONGEST) -> list[Span]:
     """List the sentences of a passage in order. They do not overlap, and none is longer than `longest` characters."""
-    return [
-        piece
+    return [sentence for unit in units(text, longest) for sentence in unit]
+
+
+def units(text: str, longest: int = LONGEST) -> list[list[Span]]:
+    """List the sentences of a passage by paragraph, list item or other line that is one by itself; none is empty."""
+    found = (
+        [
+            piece
+            for sentence in _split(text, unit)
+            for piece in _pieces(text, sentence, longest)
+            if not _WORDLESS.fullmatch(text, piece.start, piece.end)
+        ]
         for unit in _units(text)
-        for sentence in _split(text, unit)
-        for piece in _pieces(text, sentence, longest)
-        if not _WORDLESS.fullmatch(text, piece.start, piece.end)
-    ]
+    )
+    return [listed for listed in found if listed]
 
 
 def _units(text: str) -> Iterator[Span]:

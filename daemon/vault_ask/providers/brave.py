@@ -11,7 +11,7 @@ from vault_ask.providers.web_pages import Found, pages_of
 from vault_ask.providers.web_requests import SearchServer, ask, json_of, misunderstood, objects_of, within
 from vault_ask.providers.web_words import sendable
 from vault_ask.scope import OpenScope, Question
-from vault_ask.settings import WebSettings
+from vault_ask.settings.models import WebSettings
 
 _KEY_REFUSED = "Brave Search refused the key it was given. Set VAULTASK_BRAVE_API_KEY to a valid one and restart."
 # 422 is its answer to a key it does not know; what else would give it, a question too long, is not sent.

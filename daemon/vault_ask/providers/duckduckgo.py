@@ -36,7 +36,7 @@ from vault_ask.providers.web_requests import (
 )
 from vault_ask.providers.web_words import sendable
 from vault_ask.scope import OpenScope, Question
-from vault_ask.settings import WebSettings
+from vault_ask.settings.models import WebSettings
 
 if TYPE_CHECKING:
     from ddgs.engines.duckduckgo import Duckduckgo

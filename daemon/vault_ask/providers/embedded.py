@@ -19,7 +19,7 @@ from vault_ask.errors import ConfigError, ModelRefused
 from vault_ask.index.embedding import EmbeddingSpace, Priors, Refused, Vector
 from vault_ask.providers.e5_files import ensure_built
 from vault_ask.providers.e5_weights import E5Weights, find_weights
-from vault_ask.settings import EmbeddingSettings
+from vault_ask.settings.models import EmbeddingSettings
 
 if TYPE_CHECKING:
     from vault_ask.providers.e5_model import E5Model

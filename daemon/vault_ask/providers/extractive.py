@@ -7,30 +7,29 @@ their vector lies to the question's, which alone can tell when note and question
 import asyncio
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, zip_longest
+from itertools import zip_longest
 
 import numpy as np
 
 from vault_ask.answering.context import Excerpt
 from vault_ask.answering.evidence import Prompt
 from vault_ask.answering.ports import Piece, Quoted, Window
-from vault_ask.answering.sentences import LONGEST, Span, sentences
+from vault_ask.answering.sentences import LONGEST, Span
+from vault_ask.answering.standalone import Statement, asks, standalone
 from vault_ask.errors import ModelError
 from vault_ask.index.embedding import Embedder, Refused
 from vault_ask.index.terms import terms
 from vault_ask.index.within import Tasks
-from vault_ask.notes.tasks import boxed, without_box
-from vault_ask.providers.extractive_words import Asked, asked_of, asks_something
+from vault_ask.notes.tasks import boxed
+from vault_ask.providers.extractive_choice import MOST_QUOTES, Candidate, within, worthy
+from vault_ask.providers.extractive_words import Asked, asked_of
 from vault_ask.retrieval.words import is_wordless
 
 CANDIDATES = 16
-"""Sentences that are embedded for one answer: at 5 to 10 ms each, all they cost is a tenth of a second."""
+"""Sentences that are embedded for one answer, beside one of each note that has none among them: at 5 to 10 ms each, all
+they cost is a tenth of a second or two."""
 
-MOST_QUOTES = 5
 MOST_LISTED = 12
-WORTH_QUOTING = 0.5
-"""A further quote needs this share of the best one's score. On the multilingual pack five such quotes hold the answer
-in .93 of the questions where 700 characters of anything hold it in .955, in half the text (docs/measurements.md)."""
 
 SPOKEN_OF = 2
 """Where nothing of the note in question stands out, another note's sentence has to hold so many of the question's words
@@ -48,7 +47,7 @@ class Weights:
     passage: float = 0.5
     """The passage's score as a share of the best passage's."""
     closeness: float = 6.0
-    """Cosine of question and sentence above the mean of all candidates."""
+    """Cosine of question and sentence above the mean of the first candidates."""
     new: float = 0.15
     """Share of the sentence's words that the question does not hold: an answer says something."""
     asks: float = -0.3
@@ -58,21 +57,6 @@ class Weights:
     score of the note's best passage as a share of the best one's, since every list has tasks that are open."""
     own: float = 0.5
     """For a sentence of the note in question; another note's that holds more of the question's words still wins."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A sentence of an excerpt, what the question's words in it are worth, and how well it seems to answer."""
-
-    excerpt: Excerpt
-    span: Span
-    words: float
-    score: float
-
-    @property
-    def text(self) -> str:
-        """The sentence, verbatim."""
-        return self.span.of(self.excerpt.text)
 
 
 class ExtractiveGenerator:
@@ -109,20 +93,18 @@ class ExtractiveGenerator:
     def quotes(self, prompt: Prompt) -> list[Quoted]:
         """Choose the quotes; what `stream` yields, for a caller that waits anyway."""
         if prompt.is_listing:
-            listed = _within(_listed(prompt, min(LONGEST, self._answer_chars)), self._answer_chars)
+            listed = within(_listed(prompt, min(LONGEST, self._answer_chars)), self._answer_chars)
             return [Quoted(c.excerpt.n, c.span.start, c.span.end) for c in listed] or _opening(
                 prompt, self._answer_chars
             )
-        ranked = self._by_words(prompt)
-        ranked = self._by_closeness(prompt, ranked[:CANDIDATES]) + ranked[CANDIDATES:]
-        worthy = list(_worthy(ranked))
-        if prompt.is_broad:
-            worthy = _beginnings_and(worthy, prompt, min(LONGEST, self._answer_chars))
-        chosen = [Quoted(c.excerpt.n, c.span.start, c.span.end) for c in _within(worthy, self._answer_chars)]
-        return chosen or _opening(prompt, self._answer_chars)
-
-    def _by_words(self, prompt: Prompt) -> list[Candidate]:
         asked = asked_of(prompt)
+        chosen = worthy(self._by_closeness(prompt, self._by_words(prompt, asked)), asked)
+        if prompt.is_broad:
+            chosen = _beginnings_and(chosen, prompt, min(LONGEST, self._answer_chars))
+        quoted = [Quoted(c.excerpt.n, c.span.start, c.span.end) for c in within(chosen, self._answer_chars)]
+        return quoted or _opening(prompt, self._answer_chars)
+
+    def _by_words(self, prompt: Prompt, asked: Asked) -> list[Candidate]:
         best = max((e.score for e in prompt.excerpts), default=0.0)
         shares: dict[str, float] = {}
         for excerpt in prompt.excerpts:
@@ -142,43 +124,59 @@ class ExtractiveGenerator:
         return sorted(found, key=lambda c: -c.score)
 
     def _of_excerpt(self, asked: Asked, excerpt: Excerpt, prior: float, least: int) -> Iterable[Candidate]:
-        """Give the sentences of an excerpt that hold at least so many of the question's words."""
-        spans = sentences(excerpt.text, min(LONGEST, self._answer_chars))
-        bags = [frozenset(terms(without_box(span.of(excerpt.text)), excerpt.language)) for span in spans]
-        above = frozenset(terms(" ".join((excerpt.title, *excerpt.heading_path)), excerpt.language))
-        repeats = [asked.is_repeated_in(bag) for bag in bags]
-        for place, (span, bag) in enumerate(zip(spans, bags, strict=True)):
-            asks = asks_something(span.of(excerpt.text))
+        """Give the statements of an excerpt that hold at least so many of the question's words."""
+        said = _standalone(excerpt, min(LONGEST, self._answer_chars))
+        bags = [frozenset(terms(statement.reading, excerpt.language)) for statement in said]
+        title = frozenset(terms(excerpt.title, excerpt.language))
+        above = title.union(terms(" ".join(excerpt.heading_path), excerpt.language))
+        # The name of whose property it is says nothing new.
+        repeats = [asked.is_repeated_in(bag - above if excerpt.of_properties else bag) for bag in bags]
+        for place, (statement, bag) in enumerate(zip(said, bags, strict=True)):
+            is_question = asks(statement.reading)
             if asked.count_in(bag) < least:
                 continue
-            if repeats[place] and (asks or not (all(repeats) or asked.is_searched_for(bag))):
+            if repeats[place] and (is_question or not (all(repeats) or asked.is_searched_for(bag))):
                 continue
             around = bag.union(above, *bags[max(0, place - 1) : place + 2])
             words = self._weights.words * asked.share_in(bag)
             more = self._weights.around * asked.share_in(around) + self._weights.new * asked.news_in(bag)
-            if asks:
+            if is_question:
                 more += self._weights.asks
-            yield Candidate(excerpt, span, words, prior + words + more)
+            held, titled = asked.held_in(bag | title), asked.held_in(title)
+            yield Candidate(excerpt, statement, words, prior + words + more, held, titled)
 
-    def _by_closeness(self, prompt: Prompt, candidates: list[Candidate]) -> list[Candidate]:
-        """Add the vectors' say to the scores; without an embedder, or one that fails, leave them as they are."""
+    def _by_closeness(self, prompt: Prompt, ranked: list[Candidate]) -> list[Candidate]:
+        """Add the vectors' say to the best scores, and to that of each note's best; without any, leave them be."""
         question = prompt.query or prompt.question
-        if self._embedder is None or not candidates or is_wordless(question):
-            return candidates
+        if self._embedder is None or not ranked or is_wordless(question):
+            return ranked
+        near, others = _each_note_in(ranked, CANDIDATES)
         try:
             asked = self._embedder.embed_query(question)
-            vectors = self._embedder.embed_passages([without_box(c.text) for c in candidates])
+            vectors = self._embedder.embed_passages([c.statement.reading for c in near])
         except ModelError:
-            return candidates
+            return ranked
         cosines = [None if isinstance(v, Refused) else float(np.dot(asked, v)) for v in vectors]
-        known = [c for c in cosines if c is not None]
+        known = [c for c in cosines[:CANDIDATES] if c is not None]
         mean = sum(known) / len(known) if known else 0.0
         weight = self._weights.closeness
         closer = [
             replace(c, score=c.score + weight * ((mean if cosine is None else cosine) - mean))
-            for c, cosine in zip(candidates, cosines, strict=True)
+            for c, cosine in zip(near, cosines, strict=True)
         ]
-        return sorted(closer, key=lambda c: -c.score)
+        return sorted(closer, key=lambda c: -c.score) + others
+
+
+def _each_note_in(ranked: Sequence[Candidate], most: int) -> tuple[list[Candidate], list[Candidate]]:
+    """Part the first candidates, and behind them the best one of each note that is not among them, from the rest."""
+    first, rest = list(ranked[:most]), ranked[most:]
+    notes = {candidate.excerpt.path for candidate in first}
+    more: dict[str, Candidate] = {}
+    for candidate in rest:
+        if candidate.excerpt.path not in notes:
+            more.setdefault(candidate.excerpt.path, candidate)
+    added = list(more.values())
+    return first + added, [candidate for candidate in rest if candidate not in added]
 
 
 def _fair_to_languages(found: list[Candidate], asked_in: str) -> list[Candidate]:
@@ -203,12 +201,16 @@ def _beginnings_and(ranked: list[Candidate], prompt: Prompt, longest: int) -> li
 
     A question about a note as a whole is near to no sentence of it; what it is about is told where it begins.
     """
-    own = ((excerpt, sentences(excerpt.text, longest)) for excerpt in prompt.excerpts if excerpt.in_question)
-    beginnings = [Candidate(excerpt, spans[0], 0.0, 0.0) for excerpt, spans in own if spans]
+    own = ((e, _standalone(e, longest)) for e in prompt.excerpts if e.in_question and not e.of_properties)
+    beginnings = [Candidate(excerpt, said[0], 0.0, 0.0) for excerpt, said in own if said]
     is_elsewhere = ranked and not ranked[0].excerpt.in_question
     turns = (ranked, beginnings) if is_elsewhere else (beginnings, ranked)
     by_turns = (one for pair in zip_longest(*turns) for one in pair if one is not None)
     return list({(one.excerpt.n, one.span): one for one in by_turns}.values())[:MOST_QUOTES]
+
+
+def _standalone(excerpt: Excerpt, longest: int) -> list[Statement]:
+    return standalone(excerpt.text, excerpt.title, longest, of_properties=excerpt.of_properties)
 
 
 def _share(excerpt: Excerpt, best: float) -> float:
@@ -227,9 +229,9 @@ def _listed(prompt: Prompt, longest: int) -> list[Candidate]:
     """Take by turns from each passage the tasks that are asked for, else how it begins: there is nothing to rank by."""
     of_each: list[list[Candidate]] = []
     for excerpt in prompt.excerpts:
-        spans = sentences(excerpt.text, longest)
-        wanted = [span for span in spans if _is_wanted(span.of(excerpt.text), prompt.tasks) > 0]
-        of_each.append([Candidate(excerpt, span, 0.0, 0.0) for span in wanted or spans[:1]])
+        said = [Candidate(excerpt, statement, 0.0, 0.0) for statement in _standalone(excerpt, longest)]
+        wanted = [candidate for candidate in said if _is_wanted(candidate.text, prompt.tasks) > 0]
+        of_each.append(wanted or said[:1])
     by_turns = (one for turn in zip_longest(*of_each) for one in turn if one is not None)
     return list(by_turns)[:MOST_LISTED]
 
@@ -257,25 +259,3 @@ def _spoken_lines(text: str, room: int) -> Iterable[Span]:
         if words:
             yield Span(first, first + len(words[:room].rstrip()))
         start += len(line) + 1
-
-
-def _worthy(ranked: Iterable[Candidate]) -> Iterable[Candidate]:
-    """Give the first few candidates, as long as they are worth something beside the best."""
-    best: float | None = None
-    for candidate in islice(ranked, MOST_QUOTES):
-        best = candidate.score if best is None else best
-        if candidate.score >= WORTH_QUOTING * best:
-            yield candidate
-
-
-def _within(ranked: Iterable[Candidate], room: int) -> list[Candidate]:
-    """Take the best that fit into the room, none of them twice."""
-    taken: list[Candidate] = []
-    said: set[str] = set()
-    for candidate in ranked:
-        text = " ".join(candidate.text.casefold().split())
-        if len(candidate.text) <= room and text not in said:
-            taken.append(candidate)
-            said.add(text)
-            room -= len(candidate.text)
-    return taken

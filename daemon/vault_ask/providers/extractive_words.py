@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from vault_ask.answering.evidence import Prompt
-from vault_ask.index.terms import query_words
+from vault_ask.answering.standalone import asks
+from vault_ask.index.terms import names, query_words
 
 LEAST_NEW = 0.15
 """A sentence with fewer words that the question does not hold only repeats the question."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
     """The question's words: each with the terms that match it and its weight."""
 
@@ -18,6 +20,8 @@ class Asked:
     weights: Mapping[str, float]
     asks: bool
     """Whether the words end as a question, and do not just name what is to be found."""
+    names: frozenset[str] = frozenset()
+    """Those of the words that are names or numbers."""
 
     def is_repeated_in(self, bag: frozenset[str]) -> bool:
         """Say whether a sentence says hardly more than the question does; a passage may hold nothing else."""
@@ -27,17 +31,29 @@ class Asked:
         """Say whether the words look for a sentence that holds them all, and ask nothing about it."""
         return not self.asks and self.share_in(bag) == 1.0
 
+    def held_in(self, bag: frozenset[str]) -> frozenset[str]:
+        """Give the question's words that are in a bag of terms."""
+        return frozenset(word for word, alternatives in self.words.items() if not bag.isdisjoint(alternatives))
+
+    def weight_of(self, words: frozenset[str]) -> float:
+        """Give the share of the question's weight that some of its words have."""
+        total = sum(self.weights.values())
+        # In the order of the total, so that all of them are all of it.
+        return sum(weight for word, weight in self.weights.items() if word in words) / total if total else 0.0
+
     def share_in(self, bag: frozenset[str]) -> float:
         """Give the share of the question's weight whose words are in a bag of terms."""
-        total = sum(self.weights.values())
-        found = sum(w for word, w in self.weights.items() if not bag.isdisjoint(self.words[word]))
-        return found / total if total else 0.0
+        return self.weight_of(self.held_in(bag))
+
+    @cached_property
+    def telling(self) -> frozenset[str]:
+        """The words but for those that hardly tell passages apart."""
+        least = max(self.weights.values(), default=0.0) / 2
+        return frozenset(word for word, weight in self.weights.items() if weight > 0 and weight >= least)
 
     def count_in(self, bag: frozenset[str]) -> int:
-        """Count the question's words that are in a bag of terms, but for those that hardly tell passages apart."""
-        least = max(self.weights.values(), default=0.0) / 2
-        telling = (word for word, weight in self.weights.items() if weight > 0 and weight >= least)
-        return sum(not bag.isdisjoint(self.words[word]) for word in telling)
+        """Count the telling words that are in a bag of terms."""
+        return len(self.held_in(bag) & self.telling)
 
     def news_in(self, bag: frozenset[str]) -> float:
         """Give the share of a bag's terms that the question does not hold."""
@@ -48,11 +64,8 @@ class Asked:
 def asked_of(prompt: Prompt) -> Asked:
     """Read the question of a prompt in its language and in those of the excerpts."""
     languages = tuple(dict.fromkeys((prompt.language, *(e.language for e in prompt.excerpts))))
-    words = query_words(prompt.query or prompt.question, languages)
+    text = prompt.query or prompt.question
+    words = query_words(text, languages)
     usual = max(prompt.idf.values(), default=1.0)
-    return Asked(words, {word: prompt.idf.get(word, usual) for word in words}, asks_something(prompt.question))
-
-
-def asks_something(sentence: str) -> bool:
-    """Say whether a text ends as a question, in any script."""
-    return sentence.rstrip("\"'”’»)*_ ").endswith(("?", "？", "؟", "՞"))
+    weights = {word: prompt.idf.get(word, usual) for word in words}
+    return Asked(words, weights, asks(prompt.question), names(text))

@@ -22,7 +22,7 @@ from vault_ask.providers.litellm_quiet import quiet_litellm
 from vault_ask.providers.own_model import OLLAMA_PROVIDERS, OwnModel, own_model
 from vault_ask.providers.own_network import OwnNetwork, veiled
 from vault_ask.providers.thinking import ThoughtFilter
-from vault_ask.settings import ModelSettings
+from vault_ask.settings.models import ModelSettings
 
 OLLAMA = "http://127.0.0.1:11434"
 """Where Ollama listens unless models.api_base says otherwise."""

@@ -17,7 +17,7 @@ from vault_ask.providers.own_model import OwnModel, own_model
 from vault_ask.providers.own_network import OwnNetwork, veiled
 from vault_ask.retrieval.rerank import Reranker, Shortlist
 from vault_ask.scope import OpenScope, PrivateScope
-from vault_ask.settings import RerankSettings
+from vault_ask.settings.retrieval import RerankSettings
 
 if TYPE_CHECKING:
     from litellm.llms.custom_httpx.http_handler import HTTPHandler

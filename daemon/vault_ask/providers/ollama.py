@@ -27,7 +27,8 @@ from vault_ask.providers.ollama_server import (
     TookTooLong,
     TooLong,
 )
-from vault_ask.settings import EmbeddingSettings, is_private_host
+from vault_ask.settings.hosts import is_private_host
+from vault_ask.settings.models import EmbeddingSettings
 
 # Ollama opens every model that can take it with at least this window; asking for more would load it a second time
 # beside other users of the same server, and chunks are far smaller.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from vault_ask.errors import ModelRefused
-from vault_ask.settings import is_own_address, is_private_host
+from vault_ask.settings.hosts import is_own_address, is_private_host
 
 VEIL = "own+"
 

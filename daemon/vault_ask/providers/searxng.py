@@ -10,7 +10,8 @@ from vault_ask.providers.web_pages import Found, pages_of
 from vault_ask.providers.web_requests import Reach, SearchServer, ask, json_of, objects_of, within
 from vault_ask.providers.web_words import sendable
 from vault_ask.scope import OpenScope, Question
-from vault_ask.settings import WebSettings, is_private_host
+from vault_ask.settings.hosts import is_private_host
+from vault_ask.settings.models import WebSettings
 
 _FORMATS = (
     "Your SearXNG gives no JSON. Write `search:` with `formats: [html, json]` into its settings.yml and restart it."

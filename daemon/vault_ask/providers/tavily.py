@@ -10,7 +10,7 @@ from vault_ask.providers.web_pages import Found, pages_of
 from vault_ask.providers.web_requests import SearchServer, ask, json_of, objects_of, within
 from vault_ask.providers.web_words import sendable
 from vault_ask.scope import OpenScope, Question
-from vault_ask.settings import WebSettings
+from vault_ask.settings.models import WebSettings
 
 _KEY_REFUSED = "Tavily refused the key it was given. Set VAULTASK_TAVILY_API_KEY to a valid one and restart."
 TAVILY = SearchServer(name="Tavily", url="https://api.tavily.com/search", hints={401: _KEY_REFUSED, 403: _KEY_REFUSED})

@@ -8,7 +8,7 @@ import re
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
-from vault_ask.settings import is_private_host
+from vault_ask.settings.hosts import is_private_host
 
 LONGEST_ADDRESS = 2_000
 """Characters of an address; longer ones are tracking data, or an attempt to hide where they end."""
