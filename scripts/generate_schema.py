@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes shared-schema/*.json from wire.py and settings.py; with --check writes nothing and fails on a difference.
+"""Writes shared-schema/*.json from wire.py and settings; with --check writes nothing and fails on a difference.
 
 Messages to the daemon are described as it reads them (what has a default may be left out), messages from it as it
 writes them (every field is there). Titles are left out: a generator of TypeScript would make a name of each.
@@ -15,7 +15,8 @@ from typing import Annotated, Any
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
-from vault_ask.settings import SECRETS, Settings
+from vault_ask.settings import Settings
+from vault_ask.settings.loading import SECRETS
 from vault_ask.wire import WireRoot
 
 FOLDER = Path(__file__).resolve().parent.parent / "shared-schema"

@@ -39,7 +39,7 @@ Vector = NDArray[np.float64]
 
 LEARNED = ("vector", "bm25", "coverage", "phrase")
 KEPT = ("dated", "timely", "task")
-HOPS = ("near", "behind", "news", "inline", "named", "mutual", "back", "degree")
+HOPS = ("near", "behind", "news", "inline", "named", "mutual", "back", "degree", "kin", "kinship")
 PENALTY = 1e-3
 SCALE = 0.2
 """Weights are scaled so that a standard deviation of the vector counts this much, as it did before they were learned:
@@ -115,9 +115,7 @@ def _lesson(bench: Bench, library: Any, asked: Asked) -> Lesson | None:  # noqa:
         )
         scorer = Scorer(view, examiner, query, gathered, model=MODEL, how="blend")
         direct = scorer.found()
-        expansion = Expansion(
-            view, examiner, MODEL, scorer.linked, is_topic=lambda _path: False, fits=lambda chunks: chunks
-        )
+        expansion = Expansion(view, examiner, MODEL, scorer.linked, query, is_topic=lambda _path: False)
         best = best_of_each(direct)
         ways = expansion.ways(best, Odds(best, MODEL.temperature))
         return _taught(

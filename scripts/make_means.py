@@ -16,7 +16,7 @@ import numpy as np
 
 from vault_ask.index.embedding import Vector
 from vault_ask.providers.embedded import EmbeddedEmbedder
-from vault_ask.settings import EmbeddingSettings
+from vault_ask.settings.models import EmbeddingSettings
 
 ROOT = Path(__file__).resolve().parent.parent
 QUESTIONS = ROOT / "scripts" / "data" / "questions"

@@ -28,8 +28,9 @@ import psutil
 from couch_vaults import CHUNK_CHARACTERS, Request, Server, Words, pouchdb, stand_in, vault
 from measure_indexing import CONFIG, MIB, Figure
 from measuring import ROOT, Table, Target, machine, show
-from vault_ask.app import make_embedder
-from vault_ask.settings import VaultSettings, load_settings
+from vault_ask.composition.parts import make_embedder
+from vault_ask.settings.loading import load_settings
+from vault_ask.settings.vault import VaultSettings
 from vault_ask.sources.couch_waiting import Pace
 from vault_ask.sources.couchdb import CouchSource
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from measuring import Bar, Table, chance, machine, share, show
 from question_packs import Bench, Pack, add_options, opened, rank, say
-from vault_ask.app import Library
+from vault_ask.composition.library import Library
 from vault_ask.evaluation import Asked, Scored
 from vault_ask.evaluation.report import EVERY, column, grouped
 from vault_ask.evaluation.statistics import CHANCE, Difference, compare

@@ -26,13 +26,14 @@ import httpx
 import psutil
 
 from measuring import PACKS, ROOT, Table, Target, machine, show, verdict
-from vault_ask.app import make_embedder, make_tools
+from vault_ask.composition.parts import make_embedder, make_tools
 from vault_ask.evaluation import read_questions
 from vault_ask.index.embedding import Embedder, EmbeddingSpace, Priors, Refused, Vector
 from vault_ask.index.files import IndexFiles
 from vault_ask.ingest.progress import Progress
 from vault_ask.ingest.workshop import Workshop, open_writer
-from vault_ask.settings import Settings, load_settings
+from vault_ask.settings import Settings
+from vault_ask.settings.loading import load_settings
 
 sys.path.append(str(ROOT / "tests"))
 from model_server import ModelServer

@@ -21,7 +21,7 @@ from typing import Any
 from ablation import ablate, ablation_table, draw_ablation
 from measuring import Bar, Table, Target, machine, share, show, verdict
 from question_packs import Bench, Figures, Pack, add_options, centred_otherwise, means, opened, rank, say
-from vault_ask.app import Library
+from vault_ask.composition.library import Library
 from vault_ask.evaluation import Asked, Results, Scored, answer_all, score
 from vault_ask.evaluation.report import report
 

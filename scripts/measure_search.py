@@ -25,10 +25,10 @@ import numpy as np
 from measuring import ROOT, Table, Target, machine, show, verdict
 from question_packs import Bench, Pack, add_options, opened, say
 from synthetic_vault import Randomly, SyntheticVault
-from vault_ask.app import Library
+from vault_ask.composition.library import Library
 from vault_ask.evaluation.remembering import Remembering
 from vault_ask.scope import PrivateScope
-from vault_ask.settings import load_settings
+from vault_ask.settings.loading import load_settings
 
 MEDIAN, SLOW = Target(value=15, at_most=True), Target(value=40, at_most=True)
 """Milliseconds, of the median and of the 95th in a hundred."""
@@ -100,7 +100,7 @@ def _timed(library: Library, questions: Sequence[str], rounds: int) -> Times:
         library.retrieve(question, scope=PrivateScope())
     spent = np.array([_search(library, question) for _ in range(rounds) for question in questions]) * 1_000
     with library.open_view(PrivateScope()) as view:
-        chunks = view.tallies().chunks
+        chunks = view.words.tallies().chunks
     library.close()
     (median, cpu_median), (slow, cpu_slow) = np.percentile(spent, (50, 95), axis=0)
     return Times(chunks, len(spent), float(median), float(slow), float(cpu_median), float(cpu_slow))

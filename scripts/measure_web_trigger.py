@@ -27,12 +27,14 @@ from question_packs import Pack
 from separation import Figures, auc, auc_interval, fit, highest_threshold, histogram
 from vault_ask import indexing
 from vault_ask.answering.coverage import FEW, Thresholds, is_silent, is_thin, relevance, thresholds_for
-from vault_ask.app import Library, make_embedder
+from vault_ask.composition.library import Library
+from vault_ask.composition.parts import make_embedder
 from vault_ask.evaluation import Asked, read_questions
 from vault_ask.evaluation.remembering import Remembering
 from vault_ask.retrieval.hits import Retrieved
 from vault_ask.scope import PrivateScope
-from vault_ask.settings import Settings, load_settings
+from vault_ask.settings import Settings
+from vault_ask.settings.loading import load_settings
 
 SEPARATES = Target(value=0.97)
 WRONGLY_SENT = Target(value=0.05, at_most=True)

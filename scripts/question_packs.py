@@ -16,13 +16,15 @@ from typing import Any
 
 from measuring import PACKS, ROOT
 from vault_ask import indexing
-from vault_ask.app import Library, make_embedder
+from vault_ask.composition.library import Library
+from vault_ask.composition.parts import make_embedder
 from vault_ask.evaluation import Asked, Scored, rank_all, read_questions, score
 from vault_ask.evaluation.remembering import Remembering
 from vault_ask.evaluation.report import grouped
 from vault_ask.index.embedding import Embedder
 from vault_ask.logs import set_up_logs
-from vault_ask.settings import Settings, load_settings
+from vault_ask.settings import Settings
+from vault_ask.settings.loading import load_settings
 
 Figures = dict[str, dict[str, float]]
 """The mean of each figure by group of questions, with `n`, their number."""

@@ -21,26 +21,20 @@ import click
 
 from vault_ask import __version__
 from vault_ask.audit import AuditLog, Door, Wanted
-from vault_ask.console import (
-    indexing_display,
-    print_answer,
-    print_audit,
-    print_bytes,
-    print_evaluation,
-    print_files,
-    print_hits,
-    print_left_out,
-    print_plan,
-    print_report,
-    print_status,
-)
+from vault_ask.console.answers import print_answer, print_hits
+from vault_ask.console.evaluation import print_evaluation
+from vault_ask.console.files import print_bytes, print_files, print_left_out
+from vault_ask.console.indexing import indexing_display, print_plan, print_report
+from vault_ask.console.records import print_audit
+from vault_ask.console.status import print_status
 from vault_ask.errors import BadRequest, ConfigError, IndexBusy, ModelError, SourceError, VaultAskError
 from vault_ask.logs import set_up_logs
 from vault_ask.scope import Question, Sensitivity, decide
-from vault_ask.settings import Settings, load_settings
+from vault_ask.settings import Settings
+from vault_ask.settings.loading import load_settings
 
 if TYPE_CHECKING:  # for annotations alone: it pulls in the index, which `--help` should not pay for
-    from vault_ask.app import Library
+    from vault_ask.composition.library import Library
 
 R = TypeVar("R")
 
@@ -240,7 +234,8 @@ def ask(
 ) -> None:
     """Answer QUESTION from the vault, with citations."""
     from vault_ask.answering.asked import Wishes  # noqa: PLC0415
-    from vault_ask.app import Library, make_embedder  # noqa: PLC0415
+    from vault_ask.composition.library import Library  # noqa: PLC0415
+    from vault_ask.composition.parts import make_embedder  # noqa: PLC0415
 
     if personal and web:
         raise BadRequest(
@@ -263,9 +258,9 @@ def _would_ask_web(library: "Library", *, personal: bool, allow_web: bool) -> st
     """Tell whether the question could go to the web. Raises KeyNotSet, as asking would."""
     if not allow_web:
         return f"The web would not be asked: {'--personal' if personal else '--no-web'} keeps it out."
-    if library.web is None:
+    if library.models.web is None:
         return "The web would not be asked: web.enabled is false."
-    return f"The web would be asked where the notes say little: {library.web.name}."
+    return f"The web would be asked where the notes say little: {library.models.web.name}."
 
 
 @main.command()
@@ -278,7 +273,8 @@ def _would_ask_web(library: "Library", *, personal: bool, allow_web: bool) -> st
 @configured
 def search(settings: Settings, *, query: str, k: int, personal: bool, arm: str, explain: bool, as_json: bool) -> None:
     """Find the passages nearest to QUERY."""
-    from vault_ask.app import Library, make_embedder  # noqa: PLC0415
+    from vault_ask.composition.library import Library  # noqa: PLC0415
+    from vault_ask.composition.parts import make_embedder  # noqa: PLC0415
 
     scope = decide(include_personal=personal, allow_web=False, ceiling=Sensitivity.PERSONAL)
     embedder = make_embedder(settings, tell=_tell) if arm != "text" else None
@@ -295,7 +291,8 @@ def search(settings: Settings, *, query: str, k: int, personal: bool, arm: str, 
 @configured
 def status(settings: Settings, *, as_json: bool) -> None:
     """Say what is indexed, what waits and what should be mended."""
-    from vault_ask.app import Library, make_embedder  # noqa: PLC0415
+    from vault_ask.composition.library import Library  # noqa: PLC0415
+    from vault_ask.composition.parts import make_embedder  # noqa: PLC0415
 
     print_status(Library(settings, make_embedder(settings)).describe(Sensitivity.PERSONAL), as_json=as_json)
 
@@ -356,7 +353,7 @@ def evaluate(
 
     All notes take part. A question is a line `- When does the train leave? [[Oslo]]`, or a JSON object.
     """
-    from vault_ask.app import make_embedder  # noqa: PLC0415
+    from vault_ask.composition.parts import make_embedder  # noqa: PLC0415
     from vault_ask.evaluation.command import Surroundings, Wanted  # noqa: PLC0415
     from vault_ask.evaluation.command import evaluate as measure  # noqa: PLC0415
 

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event
 
-from vault_ask.app import make_embedder, make_source, make_tools
+from vault_ask.composition.parts import globs_of, make_embedder, make_source, make_tools
 from vault_ask.errors import (
     DocumentIncomplete,
     DocumentVanished,
@@ -18,16 +18,18 @@ from vault_ask.errors import (
 )
 from vault_ask.index.embedding import Embedder
 from vault_ask.index.files import IndexFiles
-from vault_ask.index.view import Index, Known
+from vault_ask.index.reading.notes import Known
+from vault_ask.index.view import Index
 from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest.drafting import content_hash
+from vault_ask.ingest.idle import idle_rules
 from vault_ask.ingest.ingest import INCOMPLETE, VANISHED, Report, checked, reclassify
 from vault_ask.ingest.plan import Plan, make_plan
 from vault_ask.ingest.progress import Progress, Snapshot
-from vault_ask.ingest.status import idle_rules
 from vault_ask.ingest.workshop import Tools, Workshop, open_writer, rebuilding
 from vault_ask.scope import PrivateScope
 from vault_ask.settings import Settings
+from vault_ask.sources.leaving_out import idle_exclusions
 from vault_ask.sources.port import Trouble
 
 Display = Callable[[Snapshot], None]
@@ -75,8 +77,15 @@ def run(settings: Settings, *, rebuild: bool, embed: bool, display: Display) -> 
             outcome.warnings = warnings
             if rebuild:
                 _refuse_unfinished(outcome, files, embed=embed)
-    outcome.warnings += idle_rules(Index(files), tools.rules)
+    outcome.warnings += (*idle_rules(Index(files), tools.rules, globs_of(settings)), *_idle_exclusions(settings, tools))
     return outcome
+
+
+def _idle_exclusions(settings: Settings, tools: Tools) -> Iterator[str]:
+    """Warn of excluded patterns that match nothing; of a database nobody knows what it would hold without them."""
+    root = settings.vault.path if tools.source.state().kind == "folder" else None
+    for written in idle_exclusions(root, settings.vault.exclude) if root else ():
+        yield f"The pattern {written!r} of vault.exclude matches nothing, so it leaves nothing out. Check its spelling."
 
 
 def dry_run(settings: Settings, *, rebuild: bool) -> Plan:
@@ -102,7 +111,7 @@ def _known(settings: Settings) -> dict[str, Known]:
     index = Index(IndexFiles(settings.data))
     try:
         with index.open(PrivateScope()) as view:
-            return view.known()
+            return view.notes.known()
     except NoIndex:
         return {}
     finally:

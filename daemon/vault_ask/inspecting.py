@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from vault_ask.app import make_source
+from vault_ask.composition.parts import make_source
 from vault_ask.errors import DocumentIncomplete, DocumentVanished
 from vault_ask.settings import Settings
 from vault_ask.sources.port import Holding, Unread, VaultSource

@@ -5,7 +5,7 @@ import sys
 
 import structlog
 
-from vault_ask.settings import LogSettings
+from vault_ask.settings.serving import LogSettings
 
 
 def set_up_logs(settings: LogSettings) -> None:

@@ -13,10 +13,12 @@ from pydantic import SecretStr
 
 from vault_ask.adapters.auth import check_bind, check_keys
 from vault_ask.adapters.http import make_http, uvicorn_options
-from vault_ask.app import Daemon, make_embedder
+from vault_ask.composition.daemon import Daemon
+from vault_ask.composition.parts import make_embedder
 from vault_ask.errors import ConfigError
 from vault_ask.scope import Sensitivity
-from vault_ask.settings import ServerSettings, Settings
+from vault_ask.settings import Settings
+from vault_ask.settings.serving import ServerSettings
 
 
 def serve(settings: Settings, *, rebuild: bool, tell: Callable[[str], None]) -> int:

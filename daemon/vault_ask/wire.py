@@ -379,7 +379,9 @@ class NoteResponse(Message):
     path: str
     title: str
     personal: bool
-    line_start: int = Field(description="The first line in `text`; frontmatter is not held, so it may be a later one.")
+    line_start: int = Field(
+        description="The first line in `text`. Of the frontmatter only properties are held, so it may be a later one."
+    )
     line_end: int
     line_count: int = Field(description="The last line that the index holds of the note.")
     text: str = Field(description="Verbatim text of those lines; empty where the index holds none of them.")

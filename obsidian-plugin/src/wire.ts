@@ -471,7 +471,7 @@ export interface NoteResponse {
   title: string;
   personal: boolean;
   /**
-   * The first line in `text`; frontmatter is not held, so it may be a later one.
+   * The first line in `text`. Of the frontmatter only properties are held, so it may be a later one.
    */
   line_start: number;
   line_end: number;

@@ -15,7 +15,7 @@ from hashlib import sha256
 
 from vault_ask.adapters.origins import is_loopback
 from vault_ask.errors import ConfigError, KeyNotSet
-from vault_ask.settings import ServerSettings
+from vault_ask.settings.serving import ServerSettings
 
 COOKIE = "vault_ask_session"
 SESSION_SECONDS = 30 * 24 * 3600

@@ -19,7 +19,7 @@ from vault_ask.wire import (
 
 
 class Doors(Protocol):
-    """The house behind the doors; `app.py` implements it."""
+    """The house behind the doors; `composition` implements it."""
 
     @property
     def vault_name(self) -> str:

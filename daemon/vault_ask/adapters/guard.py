@@ -15,7 +15,7 @@ from starlette.types import Scope as AsgiScope
 from vault_ask.adapters.auth import COOKIE, Holder, Keys, Throttle
 from vault_ask.adapters.failures import refusal
 from vault_ask.adapters.origins import OwnHosts, is_loopback, is_own_origin
-from vault_ask.settings import ServerSettings
+from vault_ask.settings.serving import ServerSettings
 
 HEALTH = "/healthz"
 SESSION = "/api/session"

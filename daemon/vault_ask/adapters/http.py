@@ -26,7 +26,7 @@ from vault_ask.adapters.guard import Guard
 from vault_ask.adapters.rest import Rest
 from vault_ask.errors import VaultAskError
 from vault_ask.scope import Sensitivity
-from vault_ask.settings import ServerSettings
+from vault_ask.settings.serving import ServerSettings
 
 __all__ = ["Doors", "check_bind", "check_keys", "make_http", "uvicorn_options"]
 

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
-from vault_ask.settings import AuditSettings
+from vault_ask.settings.serving import AuditSettings
 
 FILE = "audit.jsonl"
 KEY = "key"

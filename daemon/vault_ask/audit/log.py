@@ -15,7 +15,7 @@ import structlog
 from vault_ask.audit.files import append, key_of, key_to_write, lines, make_room, reason_of, to_write
 from vault_ask.audit.records import Entry, Found, Record, Wanted, entry_of, hashed, line_of, matcher
 from vault_ask.errors import ConfigError
-from vault_ask.settings import AuditSettings
+from vault_ask.settings.serving import AuditSettings
 
 log = structlog.get_logger()
 

@@ -34,8 +34,8 @@ class Record:
     """What became of one question or search, or of one look at a note or at the notes near it.
 
     `scope` is the one it ended with, after any narrowing. `question` is what was typed: of a note its path. `notes` are
-    the vault paths whose text was read into the answer or shown. `outcome` is done, silent, stopped or error:<code>.
-    `reranker` is who was given passages to put in order, more of them than were read.
+    the vault paths whose text was read into the answer or shown, and of those named beside it. `outcome` is done,
+    silent, stopped or error:<code>. `reranker` is who was given passages to put in order, more of them than were read.
     """
 
     door: Door

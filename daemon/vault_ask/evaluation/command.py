@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from vault_ask.app import Library
+from vault_ask.composition.library import Library
 from vault_ask.errors import BadRequest
 from vault_ask.evaluation.clock import AsIfThen
 from vault_ask.evaluation.comparing import rank_against
@@ -84,7 +84,7 @@ def _tell_unmeasured(asked: Sequence[Asked], tell: Callable[[str], None], *, ans
 def _asked(library: Library, file: Path, tell: Callable[[str], None]) -> list[Asked]:
     asked = read_questions(file)
     with library.open_view(PrivateScope()) as view:
-        paths = view.paths()
+        paths = view.notes.paths()
     _refuse_a_note(library.settings.vault.path, file, paths)
     named = find_notes(asked, paths)
     for doubt in named.doubts:

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from vault_ask.app import Library, make_embedder
+from vault_ask.composition.library import Library
+from vault_ask.composition.parts import make_embedder
 from vault_ask.errors import BadRequest
 from vault_ask.evaluation.clock import AsIfThen
 from vault_ask.evaluation.questions import Asked

@@ -14,7 +14,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from vault_ask.app import Library
+from vault_ask.composition.library import Library
 from vault_ask.errors import BadRequest
 from vault_ask.evaluation.clock import AsIfThen
 from vault_ask.evaluation.figures import answer_figures, ranking_figures

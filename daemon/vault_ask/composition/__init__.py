@@ -1,0 +1,1 @@
+"""The composition root: settings in, a working vault-ask out. The only package that picks implementations."""

@@ -1,0 +1,1 @@
+"""What a person at the terminal sees. Text goes out as it is, without markup."""
