@@ -8,7 +8,7 @@ import pytest
 from built_model import models_folder
 from cli.commands import Commands, write
 from vault_ask.providers.embedded import EmbeddedEmbedder
-from vault_ask.settings import EmbeddingSettings
+from vault_ask.settings.models import EmbeddingSettings
 
 Making = Callable[..., Commands]
 

@@ -15,7 +15,8 @@ from vault_ask.answering.asked import Wishes
 from vault_ask.answering.collect import collect
 from vault_ask.answering.conversation import Turn
 from vault_ask.answering.ports import Generator
-from vault_ask.app import Library, make_tools
+from vault_ask.composition.library import Library
+from vault_ask.composition.parts import make_tools
 from vault_ask.index.embedding import Embedder
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.writer import IndexWriter
@@ -67,7 +68,7 @@ def indexed(
     library = Library(settings, embedder) if now is None else Library(settings, embedder, clock=lambda: now)
     if generator is not None:
         quotes = ExtractiveGenerator(embedder=None)
-        library.__dict__["generators"] = Generators(configured=generator, personal=None, extractive=quotes)
+        library.models.__dict__["generators"] = Generators(configured=generator, personal=None, extractive=quotes)
     return library
 
 

@@ -12,7 +12,7 @@ import pytest
 from cases.small_vaults import OPEN, ask, cited, indexed
 from cli.commands import Commands, write
 from vault_ask.answering.conversation import Turn
-from vault_ask.app import Library
+from vault_ask.composition.library import Library
 from waiting import wait_until
 
 NOTES = {
@@ -67,8 +67,8 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[httpx.Cli
 
 def test_tags_and_links_are_those_that_obsidian_sees(library: Library) -> None:
     with library.open_view(OPEN) as view:
-        assert set(view.tags()["T.md"]) == {"job/rush", "över/träff"}
-        assert [edge.target_path for edge in view.edges_from("T.md") if edge.kind != "tag"] == ["Real.md"]
+        assert set(view.notes.tags()["T.md"]) == {"job/rush", "över/träff"}
+        assert [edge.target_path for edge in view.links.edges_from("T.md") if edge.kind != "tag"] == ["Real.md"]
 
 
 @pytest.mark.parametrize("query", FOUND)

@@ -12,7 +12,7 @@ import pytest
 from couch_stand_in import CouchStandIn
 from ingest.bench import OPEN, PRIVATE, Bench
 from livesync_bench import LiveSyncBench, Making
-from vault_ask.settings import VaultSettings
+from vault_ask.settings.vault import VaultSettings
 from vault_ask.sources.filesystem import FolderSource
 
 NOTES = {
@@ -36,7 +36,7 @@ def vault(request: pytest.FixtureRequest, livesync: Making) -> LiveSyncBench:
 
 def hub(bench: Bench) -> list[str | None]:
     with bench.index.open(PRIVATE) as view:
-        return [edge.target_path for edge in view.edges_from("Hub.md")]
+        return [edge.target_path for edge in view.links.edges_from("Hub.md")]
 
 
 def test_note_whose_case_changed_is_one_note_under_its_new_spelling(vault: LiveSyncBench) -> None:

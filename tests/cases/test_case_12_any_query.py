@@ -8,7 +8,7 @@ import pytest
 
 from cases.small_vaults import OPEN, indexed
 from cli.commands import Commands, write
-from vault_ask.app import Library
+from vault_ask.composition.library import Library
 from waiting import wait_until
 
 NOTES = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cases.small_vaults import OPEN, PRIVATE, ask, indexed
-from vault_ask.app import Library
+from vault_ask.composition.library import Library
 
 NOTES = {
     "Daily/2026-03-08.md": "Sunday: planted leeks\n",

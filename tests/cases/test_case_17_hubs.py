@@ -8,7 +8,7 @@ import pytest
 from fakes import HashEmbedder
 from vault_ask.answering.searching import search_response
 from vault_ask.retrieval.hits import Retrieved
-from vault_ask.settings import GraphSettings
+from vault_ask.settings.retrieval import GraphSettings
 from vault_building import PRIVATE, Building
 
 QUESTION = "How deep is the garden well and what pressure does its pump need?"

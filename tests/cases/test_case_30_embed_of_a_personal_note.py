@@ -6,7 +6,7 @@ import pytest
 
 from cases.small_vaults import OPEN, PRIVATE, ask, indexed
 from fakes import HashEmbedder, ScriptedGenerator
-from vault_ask.app import Library
+from vault_ask.composition.library import Library
 
 NOTES = {
     "Travel.md": "What is on the packing list: socks\n![[Sealed/Papers]]\n![[Sealed/Papers#Code|n]]\n",

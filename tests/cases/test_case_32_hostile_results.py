@@ -24,7 +24,7 @@ from vault_ask.providers.searxng import SearxngSearch
 from vault_ask.providers.tavily import TavilySearch
 from vault_ask.providers.web_requests import Reach, SearchServer
 from vault_ask.scope import Question
-from vault_ask.settings import WebSettings
+from vault_ask.settings.models import WebSettings
 from web_stand_in import WebStandIn
 
 QUESTION = Question("Is this a good recipe for plum cake?")

@@ -28,10 +28,10 @@ def test_each_file_is_indexed_once_and_a_link_to_a_personal_note_shows_nothing(
 ) -> None:
     library = indexed(folder, NOTES, **rules)
     with library.index.open(PRIVATE) as view:
-        assert view.paths() == ["Own/a.md", "Work/w.md"]
+        assert view.notes.paths() == ["Own/a.md", "Work/w.md"]
     with library.index.open(OPEN) as view:
         is_closed = rules["personal_paths"] == ["Own/**"]
-        assert view.paths() == (["Work/w.md"] if is_closed else ["Own/a.md", "Work/w.md"])
+        assert view.notes.paths() == (["Work/w.md"] if is_closed else ["Own/a.md", "Work/w.md"])
     problems = {problem.path: problem.message for problem in library.describe(Sensitivity.PERSONAL).problems}
     assert "leads out of the vault" in problems["Work/out.md"]
     assert "Work/pipe.md" in problems

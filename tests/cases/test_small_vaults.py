@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cases.small_vaults import OPEN, PRIVATE, ask, cited, indexed
-from vault_ask.app import Library
+from vault_ask.composition.library import Library
 from vault_ask.providers.embedded import EmbeddedEmbedder
 from vault_ask.scope import Scope
 
