@@ -22,7 +22,7 @@ import httpx
 import pytest
 
 from couch_stand_in import CouchStandIn
-from vault_ask.settings import CouchSettings
+from vault_ask.settings.vault import CouchSettings
 
 ROOT = Path(__file__).parents[1]
 DUMPS = ROOT.parent / "shared" / "livesync" / "dumps"

@@ -90,7 +90,7 @@ def _answer(model: str, port: int, *, reach: bool = True, host: str = NAME, list
     from prompting import prompt_of  # noqa: PLC0415
     from vault_ask.errors import ModelError  # noqa: PLC0415
     from vault_ask.providers.litellm_models import LitellmGenerator  # noqa: PLC0415
-    from vault_ask.settings import ModelSettings  # noqa: PLC0415
+    from vault_ask.settings.models import ModelSettings  # noqa: PLC0415
 
     path = "/v1" if model.startswith("openai/") else ""
     settings = ModelSettings(generation=model, api_base=f"http://{host}:{port}{path}", local_hosts=listed)
@@ -110,7 +110,7 @@ def _answer(model: str, port: int, *, reach: bool = True, host: str = NAME, list
 def _embed(port: int) -> str:
     from vault_ask.errors import ModelError  # noqa: PLC0415
     from vault_ask.providers.ollama import OllamaEmbedder  # noqa: PLC0415
-    from vault_ask.settings import EmbeddingSettings  # noqa: PLC0415
+    from vault_ask.settings.models import EmbeddingSettings  # noqa: PLC0415
 
     settings = EmbeddingSettings(provider="ollama", model="m", ollama_url=f"http://{NAME}:{port}")
     try:

@@ -19,7 +19,7 @@ from couch_stand_in import CouchStandIn
 from ingest.bench import Bench
 from livesync_device import PASSPHRASE, Cipher, Device
 from vault_ask.scope import PrivateScope, Sensitivity
-from vault_ask.settings import VaultSettings
+from vault_ask.settings.vault import VaultSettings
 from vault_ask.sources import ciphers, couch_following
 from vault_ask.sources.couch_waiting import Pace
 from vault_ask.sources.couchdb import CouchSource
@@ -149,7 +149,7 @@ class LiveSyncBench(Bench):
     def kept_troubles(self) -> list[tuple[str, str]]:
         """Give the paths and codes of the troubles that the index keeps, as a status in another process sees them."""
         with self.index.open(PrivateScope()) as view:
-            return [(trouble.path, trouble.code) for trouble in view.troubles()]
+            return [(trouble.path, trouble.code) for trouble in view.state.troubles()]
 
     def news(self) -> list[Change]:
         """Give the changes of the batches so far, in order."""

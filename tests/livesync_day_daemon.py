@@ -9,6 +9,8 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+import apsw
+
 from fakes import HashEmbedder, bag_of_words
 from livesync_day_vault import DATABASE, PROBES
 from livesync_device import PASSPHRASE
@@ -23,7 +25,7 @@ from vault_ask.ingest.workshop import Tools, Workshop
 from vault_ask.notes.links import link_key
 from vault_ask.notes.sensitivity import Rules
 from vault_ask.scope import OpenScope, PrivateScope
-from vault_ask.settings import ChunkSettings, VaultSettings
+from vault_ask.settings.vault import ChunkSettings, VaultSettings
 from vault_ask.sources.catalogue import KEY, Catalogue, Fact
 from vault_ask.sources.couch_memory import SALTS, load_salts
 from vault_ask.sources.couch_waiting import Pace
@@ -56,24 +58,20 @@ class MortalWriter(IndexWriter):
             self.dead = True
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
+    def _transaction(self) -> Iterator[apsw.Connection]:
         with self._lock:
-            self._refuse_if_dead()
-            with super()._transaction():
-                yield
+            with super()._transaction() as db:
+                yield db
             if self.lives is not None:
                 self.lives -= 1
                 self.dead = self.lives <= 0
 
-    def _fetch(self, sql: str, bindings: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    @contextmanager
+    def _reading(self) -> Iterator[apsw.Connection]:
         with self._lock:
             self._refuse_if_dead()
-            return super()._fetch(sql, bindings)
-
-    def checkpoint(self) -> None:
-        with self._lock:
-            self._refuse_if_dead()
-            super().checkpoint()
+            with super()._reading() as db:
+                yield db
 
     def _refuse_if_dead(self) -> None:
         if self.dead:
@@ -304,11 +302,11 @@ class House:
                     vector = bag_of_words(probe, 384)
                     # A renamed note keeps the vectors of its former title, so only who is found by them is the same.
                     arms = {
-                        "by words": view.matching(f'"{probe}"', 500),
-                        "by vectors": [(chunk, 0.0) for chunk, _ in view.nearest(vector, 500)],
+                        "by words": view.words.matching(f'"{probe}"', 500),
+                        "by vectors": [(chunk, 0.0) for chunk, _ in view.vectors.nearest(vector, 500)],
                     }
                     for arm, hits in arms.items():
-                        passages = view.passages([chunk for chunk, _ in hits])
+                        passages = view.text.passages([chunk for chunk, _ in hits])
                         found[f"{probe} {arm}, {scope.ceiling.name}"] = sorted(
                             (passages[chunk].path, passages[chunk].line_start, round(score, 5)) for chunk, score in hits
                         )

@@ -16,7 +16,7 @@ from vault_ask.answering.reading import Lines
 from vault_ask.bulletin import Bulletin
 from vault_ask.news import Editions, News, told
 from vault_ask.scope import Question, Scope, Sensitivity
-from vault_ask.settings import ServerSettings
+from vault_ask.settings.serving import ServerSettings
 from vault_ask.wire import (
     AnswerEvent,
     Citation,

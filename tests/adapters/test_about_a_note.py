@@ -15,7 +15,7 @@ import pytest
 from adapters.doors import serving
 from fakes import HashEmbedder, ScriptedGenerator
 from journeys.houses import House, embedded
-from vault_ask.app import Library
+from vault_ask.composition.models import Models
 from vault_ask.scope import Sensitivity
 from waiting import PATIENCE
 
@@ -129,7 +129,7 @@ WORDS = {"note": "Own/Debt.md", "selection": "canaryselected has cost", "include
 def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, ScriptedGenerator]]:
     model = ScriptedGenerator("As said [1].", name="hosted/large", is_local=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Library, "_generator", lambda *_: model)
+        patch.setattr(Models, "_generator", lambda *_: model)
         house = House(tmp_path_factory.mktemp("remote"), OPEN | PERSONAL, embedder=HashEmbedder(dimension=384))
         for each in served(house):
             yield each, model

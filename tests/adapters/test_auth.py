@@ -2,7 +2,7 @@ import pytest
 
 from vault_ask.adapters.auth import SESSION_SECONDS, Holder, Keys, Throttle, check_bind, check_keys, usable
 from vault_ask.errors import ConfigError, KeyNotSet
-from vault_ask.settings import ServerSettings
+from vault_ask.settings.serving import ServerSettings
 
 
 class Clock:

@@ -10,7 +10,7 @@ from adapters.doors import TOKEN, ScriptedDoors
 from vault_ask.adapters.auth import COOKIE
 from vault_ask.adapters.http import make_http
 from vault_ask.scope import Sensitivity
-from vault_ask.settings import ServerSettings
+from vault_ask.settings.serving import ServerSettings
 
 pytestmark = pytest.mark.anyio
 EVIL = "https://evil.example"

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from adapters.doors import DONE, PACED, RENT, SIMPLE, STEP, ScriptedDoors, serving, sources_event
-from vault_ask.settings import ServerSettings
+from vault_ask.settings.serving import ServerSettings
 from vault_ask.wire import DeltaEvent
 
 pytestmark = pytest.mark.anyio
@@ -128,7 +128,7 @@ import uvicorn
 from adapters.doors import PACED, ScriptedDoors
 from vault_ask.adapters.http import make_http, uvicorn_options
 from vault_ask.scope import Sensitivity
-from vault_ask.settings import ServerSettings
+from vault_ask.settings.serving import ServerSettings
 
 settings = ServerSettings(port=0)
 app = make_http(ScriptedDoors(script=PACED), server=settings, ceiling=Sensitivity.OPEN, token=None)

@@ -11,7 +11,7 @@ from vault_ask.adapters.auth import COOKIE
 from vault_ask.adapters.http import make_http
 from vault_ask.errors import ConfigError, KeyNotSet
 from vault_ask.scope import OpenScope, Sensitivity
-from vault_ask.settings import ServerSettings
+from vault_ask.settings.serving import ServerSettings
 
 pytestmark = pytest.mark.anyio
 OWNER = {"Authorization": f"Bearer {ADMIN_KEY}"}

@@ -15,7 +15,7 @@ from vault_ask.adapters.sse import event_stream
 from vault_ask.answering.asked import Wishes
 from vault_ask.answering.conversation import Turn
 from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
-from vault_ask.settings import ServerSettings
+from vault_ask.settings.serving import ServerSettings
 from vault_ask.wire import AnswerEvent, AskResponse, DeltaEvent, ErrorEvent, WebEvent, WebResult
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ from typing import Any
 
 from vault_ask.audit import AuditLog, Record
 from vault_ask.scope import OpenScope
-from vault_ask.settings import AuditSettings
+from vault_ask.settings.serving import AuditSettings
 
 QUESTION = "How many kilos did the CANARY-Q give?"
 RECORD = Record(
@@ -29,7 +29,7 @@ import os, resource, sys
 from dataclasses import replace
 from pathlib import Path
 from audit.records import RECORD, log_of
-from vault_ask.settings import AuditSettings
+from vault_ask.settings.serving import AuditSettings
 
 def write(folder, name, how_many, **settings):
     log = log_of(Path(folder), **settings)

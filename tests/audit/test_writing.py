@@ -14,7 +14,7 @@ from structlog.testing import capture_logs
 from audit.records import QUESTION, RECORD, ended_well, lines, log_of, start
 from vault_ask.audit import AuditLog, Wanted, WebUse
 from vault_ask.scope import OpenScope, PrivateScope
-from vault_ask.settings import AuditSettings
+from vault_ask.settings.serving import AuditSettings
 
 HOSTILE = (
     "two\nlines\r\nand\u2028more\u0085still\x0b",

@@ -224,8 +224,8 @@ def test_another_configuration_answers_the_same_questions_over_the_same_index(
     # The other file names no personal notes, and would open them if the index were brought in line with it.
     assert library.data is not None
     with Index(IndexFiles(library.data)).open(OpenScope(web_allowed=False)) as view:
-        assert "Flat/Rent.md" in view.paths()
-        assert "Private/Health.md" not in view.paths()
+        assert "Flat/Rent.md" in view.notes.paths()
+        assert "Private/Health.md" not in view.notes.paths()
 
 
 def test_a_configuration_that_needs_an_index_of_its_own_is_refused(

@@ -11,7 +11,7 @@ import uvicorn
 from cli.commands import Commands, Served
 from cli.conftest import Making
 from vault_ask.serving import serve
-from vault_ask.settings import load_settings
+from vault_ask.settings.loading import load_settings
 from waiting import wait_until
 
 TOKEN = "a-long-and-random-word"

@@ -17,10 +17,11 @@ from cli.commands import Commands, write
 from fakes import FakeSource
 from sources.privileges import without_privileges
 from vault_ask import inspecting
-from vault_ask.console import print_files
+from vault_ask.console.files import print_files
 from vault_ask.errors import DocumentIncomplete, DocumentVanished
 from vault_ask.inspecting import Held, Inspection
-from vault_ask.settings import Settings, VaultSettings
+from vault_ask.settings import Settings
+from vault_ask.settings.vault import VaultSettings
 from vault_ask.sources.port import Holding, OtherVersion
 
 EVERY_BYTE = bytes(range(256)) * 9

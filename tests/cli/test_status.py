@@ -6,7 +6,7 @@ import pytest
 from adapters.doors import STATUS
 from cli.commands import Commands
 from cli.conftest import Making
-from vault_ask.console import print_status
+from vault_ask.console.status import print_status
 from vault_ask.wire import Freshness, StatusResponse
 
 

@@ -9,7 +9,8 @@ import pytest
 from adapters.doors import DONE, RENT, STATUS, grounding_event, sources_event
 from cli.commands import Commands, state
 from cli.conftest import Making
-from vault_ask.console import print_answer, print_status
+from vault_ask.console.answers import print_answer
+from vault_ask.console.status import print_status
 from vault_ask.wire import (
     AnswerEvent,
     AskResponse,

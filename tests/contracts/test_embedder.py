@@ -14,7 +14,7 @@ from vault_ask.errors import ModelRefused
 from vault_ask.index.embedding import Embedder, Refused, Vector
 from vault_ask.providers.embedded import EmbeddedEmbedder
 from vault_ask.providers.ollama import OllamaEmbedder
-from vault_ask.settings import EmbeddingSettings
+from vault_ask.settings.models import EmbeddingSettings
 
 TEXTS = [
     "The lake froze in the first week of January.",

@@ -14,7 +14,7 @@ from vault_ask.answering.ports import CutShort, Generator, Piece, Quoted
 from vault_ask.answering.wording import Wording
 from vault_ask.providers.extractive import ExtractiveGenerator
 from vault_ask.providers.litellm_models import LitellmGenerator
-from vault_ask.settings import ModelSettings
+from vault_ask.settings.models import ModelSettings
 
 WORDS = ["Rent ", "is ", "9200 ", "from ", "May ", "[1]."]
 EXCERPT = Excerpt(

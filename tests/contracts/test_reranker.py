@@ -12,7 +12,7 @@ from retrieval.shortlists import shortlist
 from vault_ask.errors import ModelError
 from vault_ask.providers.litellm_reranker import make_reranker
 from vault_ask.retrieval.rerank import Reranker
-from vault_ask.settings import RerankSettings
+from vault_ask.settings.retrieval import RerankSettings
 
 QUESTION = "What is the rent of the flat?"
 BODIES = ("The boat needs a sail.", "The rent of the flat is 9200.", "Der See fror zu. 湖水结冰了。", "🌲 !!! --- ???")

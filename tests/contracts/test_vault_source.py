@@ -16,7 +16,7 @@ from livesync_device import PASSPHRASE, Device
 from sources.listening import PATIENCE, Listener, listening
 from sources.privileges import without_privileges
 from vault_ask.errors import DocumentIncomplete, DocumentVanished, SourceUnreachable
-from vault_ask.settings import VaultSettings
+from vault_ask.settings.vault import VaultSettings
 from vault_ask.sources.couch_waiting import Pace
 from vault_ask.sources.couchdb import CouchSource
 from vault_ask.sources.filesystem import FolderSource

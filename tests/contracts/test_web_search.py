@@ -29,7 +29,7 @@ from vault_ask.providers.web_pages import pages_of
 from vault_ask.providers.web_requests import Reach, SearchServer
 from vault_ask.retrieval.hits import Hit
 from vault_ask.scope import OpenScope, Question, Sensitivity
-from vault_ask.settings import WebSettings
+from vault_ask.settings.models import WebSettings
 from waiting import wait_until
 from web_stand_in import WebStandIn
 

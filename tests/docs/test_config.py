@@ -10,7 +10,8 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from vault_ask.settings import SECRETS, Settings, load_settings
+from vault_ask.settings import Settings
+from vault_ask.settings.loading import SECRETS, load_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = ROOT / "config.yaml"

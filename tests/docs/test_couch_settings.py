@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from vault_ask.errors import ConfigError
-from vault_ask.settings import CouchSettings, load_settings
+from vault_ask.settings.loading import load_settings
+from vault_ask.settings.vault import CouchSettings
 
 PASSWORD, PASSPHRASE = "VAULTASK_VAULT__COUCHDB__PASSWORD", "VAULTASK_VAULT__COUCHDB__PASSPHRASE"
 WHOLE = "url: https://couch.example:6984/\n    database: notes\n"

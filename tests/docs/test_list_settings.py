@@ -8,7 +8,8 @@ import pytest
 from pydantic import BaseModel
 
 from vault_ask.errors import ConfigError
-from vault_ask.settings import Settings, load_settings
+from vault_ask.settings import Settings
+from vault_ask.settings.loading import load_settings
 
 WANTED = 'a list is wanted, in brackets even where it holds one text, such as ["first", "second"].'
 

@@ -13,7 +13,7 @@ from vault_ask import __version__, cli
 from vault_ask.adapters.doors import Doors
 from vault_ask.adapters.http import make_http
 from vault_ask.scope import Sensitivity
-from vault_ask.settings import ServerSettings
+from vault_ask.settings.serving import ServerSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -4,10 +4,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from vault_ask.app import make_dating
+from vault_ask.composition.parts import make_dating
 from vault_ask.errors import ConfigError
 from vault_ask.notes.days import DATE_PROPERTIES
-from vault_ask.settings import Settings, load_settings
+from vault_ask.settings import Settings
+from vault_ask.settings.loading import load_settings
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from vault_ask.errors import ConfigError
-from vault_ask.settings import Settings, load_settings
+from vault_ask.settings import Settings
+from vault_ask.settings.loading import load_settings
 
 
 def test_the_web_is_off_in_code() -> None:

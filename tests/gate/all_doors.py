@@ -33,12 +33,14 @@ from gate.furniture import (
 )
 from gate.random_vaults import NAMES, SECRETS, TAGS, Ask, Call, Request, Search, Setup, Vault
 from gate.said import Heard, heard_at, prompts_at, recorded, reranked_at
-from vault_ask import app as composition
 from vault_ask.adapters.http import make_http
 from vault_ask.answering.ports import Generator, Window
 from vault_ask.cli import main
+from vault_ask.composition import library, models, parts
+from vault_ask.composition.daemon import Daemon
 from vault_ask.scope import OpenScope, PrivateScope, Sensitivity
-from vault_ask.settings import ServerSettings
+from vault_ask.settings.serving import ServerSettings
+from vault_building import tagged
 from waiting import wait_until
 
 OWNERS_KEY = "the-owner-alone-knows-this"
@@ -48,7 +50,7 @@ _OPEN = OpenScope(web_allowed=False)
 class Porch:
     """The doors of whoever lives here now, so that making the application, a tenth of a second, is done once."""
 
-    house: composition.Daemon
+    house: Daemon
     vault_name = "vault"
 
     def __getattr__(self, door: str) -> Any:  # noqa: ANN401 - what the daemon has at its doors
@@ -81,7 +83,7 @@ class House:
         self.settings = settings_in(folder, setup)
         self._config = folder / "settings.yaml"
         self._source = source_of(vault, with_personal=with_personal)
-        self._opened: list[composition.Library] = []
+        self._opened: list[library.Library] = []
         self._audited = 0
 
     @contextmanager
@@ -93,15 +95,15 @@ class House:
         with heard_by(self.logs), pytest.MonkeyPatch.context() as patch, asyncio.Runner() as self._runner:
             self._furnish(patch)
             self._porch, self._apps = _porch()
-            self._porch.house = daemon = composition.Daemon(self.settings, self.embedder)
+            self._porch.house = daemon = Daemon(self.settings, self.embedder)
             try:
                 daemon.start()
                 wait_until(self._is_settled)
                 yield self
             finally:
                 daemon.stop()
-                for library in self._opened:
-                    library.close()
+                for opened in self._opened:
+                    opened.close()
 
     def _is_settled(self) -> bool:
         """Say whether the vault was read, and everything embedded or the embedder found to be away."""
@@ -112,28 +114,28 @@ class House:
 
     def _waiting(self) -> int:
         with self._porch.house.index.open(PrivateScope()) as view:
-            return view.counts().waiting_notes
+            return view.state.counts().waiting_notes
 
     def _furnish(self, patch: pytest.MonkeyPatch) -> None:
         """Put our own behind the ports, for the daemon and for commands alike."""
-        house, plain = self, composition.Library._generator
+        house, plain = self, models.Models._generator
 
-        class Kept(composition.Library):
+        class Kept(library.Library):
             """What a command opens and the end of its process would close."""
 
             def __init__(self, *arguments: Any) -> None:  # noqa: ANN401 - passed on
                 super().__init__(*arguments)
                 house._opened.append(self)
 
-        def generator(library: composition.Library, name: str, extractive: Any) -> Generator:  # noqa: ANN401 - as above
-            return house.models.get(name) or plain(library, name, extractive)
+        def generator(named: models.Models, name: str, extractive: Any) -> Generator:  # noqa: ANN401 - as above
+            return house.models.get(name) or plain(named, name, extractive)
 
-        patch.setattr(composition.Library, "_generator", generator)
-        patch.setattr(composition, "Library", Kept)
-        patch.setattr(composition, "make_embedder", lambda *_, **__: house.embedder)
-        patch.setattr(composition, "make_reranker", lambda *_: house.reranker)
-        patch.setattr(composition, "make_source", lambda *_: house._source)
-        patch.setattr(composition, "make_web", lambda *_: None if house.setup.web == "off" else house.web)
+        patch.setattr(models.Models, "_generator", generator)
+        patch.setattr(library, "Library", Kept)
+        patch.setattr(parts, "make_embedder", lambda *_, **__: house.embedder)
+        patch.setattr(parts, "make_reranker", lambda *_: house.reranker)
+        patch.setattr(parts, "make_source", lambda *_: house._source)
+        patch.setattr(models, "make_web", lambda *_: None if house.setup.web == "off" else house.web)
         patch.setattr(fasttext, "load_model", language_model)
         if self.setup.still:
             hold_still(patch)
@@ -164,21 +166,24 @@ class House:
     def index_seen(self) -> Heard:
         """Read through an open view all that doors of later may show: links, tags, problems, names."""
         with self._porch.house.index.open(_OPEN) as view:
-            paths = view.paths()
+            paths = view.notes.paths()
             named = [f"Open/{name}{end}.md" for name in (*NAMES, *SECRETS) for end in ("", " 1", " 2")]
             seen = (
                 paths,
-                sorted(view.known()),
-                view.resolved_paths(),
-                view.problems(),
-                view.troubles(),
-                view.versions(),
-                [(note.path, note.title, view.standing(note)) for note in map(view.note, paths) if note],
-                [view.note(path) is None for path in (*named, *(f"Private/{name}.md" for name in (*NAMES, *SECRETS)))],
-                [view.edges_from(path) for path in (*paths, *named)],
-                [view.edges_to(path) for path in (*paths, *named)],
-                [view.tagged(tag.removeprefix("#")) for tag in (*TAGS, "#diary")],
-                [view.chunks_of(path) == [] for path in named],
+                sorted(view.notes.known()),
+                view.notes.resolved_paths(),
+                view.state.problems(),
+                view.state.troubles(),
+                view.notes.versions(),
+                [(note.path, note.title, view.notes.standing(note)) for note in map(view.notes.note, paths) if note],
+                [
+                    view.notes.note(path) is None
+                    for path in (*named, *(f"Private/{name}.md" for name in (*NAMES, *SECRETS)))
+                ],
+                [view.links.edges_from(path) for path in (*paths, *named)],
+                [view.links.edges_to(path) for path in (*paths, *named)],
+                [tagged(view, tag.removeprefix("#")) for tag in (*TAGS, "#diary")],
+                [view.chunks.of(path) == [] for path in named],
             )
         return Heard("open view", repr(seen), seen)
 

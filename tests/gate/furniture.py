@@ -20,10 +20,10 @@ from gate.random_vaults import MARK, Setup, Vault
 from vault_ask.answering.evidence import Prompt, WebPage
 from vault_ask.answering.ports import Piece
 from vault_ask.errors import ModelUnreachable, WebFailed
-from vault_ask.index.database import fetch
 from vault_ask.index.embedding import Vector
+from vault_ask.index.reading.vectors import Vectors
+from vault_ask.index.reading.words import Words
 from vault_ask.index.statistics import Centring
-from vault_ask.index.view import VaultView
 from vault_ask.index.within import Within
 from vault_ask.settings import Settings
 from vault_ask.sources.port import OtherVersion, SourceState, Trouble
@@ -125,14 +125,14 @@ def hold_still(patch: pytest.MonkeyPatch) -> None:
     """Give every vault the same statistics of the whole: no means, and no BM25, which FTS5 reckons over all chunks."""
 
     def unweighed(
-        view: VaultView[Any], query: str, k: int, *, notes: Sequence[str] | None = None, within: Within | None = None
+        words: Words, query: str, k: int, *, notes: Sequence[str] | None = None, within: Within | None = None
     ) -> list[tuple[int, float]]:
-        among = view._among("+id", notes, within)
-        found = f"SELECT id FROM {view._views.words} WHERE query MATCH ? {among.sql} ORDER BY id LIMIT ?"  # noqa: S608 - our view
-        return [(chunk, 1.0) for (chunk,) in fetch(view._db, found, (query, *among.bound, k))]
+        among = words._reader.among("+id", notes, within)
+        found = f"SELECT id FROM {words._reader.views.words} WHERE query MATCH ? {among.sql} ORDER BY id LIMIT ?"  # noqa: S608 - our view
+        return [(chunk, 1.0) for (chunk,) in words._reader.fetch(found, (query, *among.bound, k))]
 
-    patch.setattr(VaultView, "centring", lambda _: Centring({}, {}))
-    patch.setattr(VaultView, "matching", unweighed)
+    patch.setattr(Vectors, "centring", lambda _: Centring({}, {}))
+    patch.setattr(Words, "matching", unweighed)
 
 
 @contextmanager

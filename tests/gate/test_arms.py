@@ -12,7 +12,7 @@ from vault_ask.index.statistics import unit
 from vault_ask.index.view import VaultView
 from vault_ask.retrieval.retriever import Arm
 from vault_ask.scope import OpenScope, Sensitivity
-from vault_building import OPEN, PRIVATE, Building, faults, made_by_hand, placed
+from vault_building import OPEN, PRIVATE, Building, faults, made_by_hand, placed, tagged
 
 WIDTH = 16
 OPEN_CHUNKS, PERSONAL_CHUNKS = 40, 1_000
@@ -43,48 +43,54 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Building]:
 
 
 def levels(view: VaultView[OpenScope], chunks: list[int]) -> set[Sensitivity]:
-    return {passage.sensitivity for passage in view.passages(chunks).values()}
+    return {passage.sensitivity for passage in view.text.passages(chunks).values()}
 
 
 def test_personal_chunk_never_takes_a_slot_of_the_nearest(crowded: Building) -> None:
     with crowded.open(OPEN) as view:
-        found = [chunk for chunk, _ in view.nearest(POINT, 40)]
+        found = [chunk for chunk, _ in view.vectors.nearest(POINT, 40)]
         assert len(found) == len(set(found)) == 40
         assert levels(view, found) == {Sensitivity.OPEN}
-        assert len(view.centred_vectors(found)) == 40
+        assert len(view.vectors.centred(found)) == 40
     with crowded.open(PRIVATE) as view:
-        assert levels(view, [chunk for chunk, _ in view.nearest(POINT, 40)]) == {Sensitivity.PERSONAL}
-        assert len(view.nearest(POINT, 2_000)) == OPEN_CHUNKS + PERSONAL_CHUNKS
+        assert levels(view, [chunk for chunk, _ in view.vectors.nearest(POINT, 40)]) == {Sensitivity.PERSONAL}
+        assert len(view.vectors.nearest(POINT, 2_000)) == OPEN_CHUNKS + PERSONAL_CHUNKS
 
 
 def test_personal_chunk_never_takes_a_slot_of_the_matching(crowded: Building) -> None:
     with crowded.open(OPEN) as view:
-        found = [chunk for chunk, _ in view.matching('"rent"', 40)]
+        found = [chunk for chunk, _ in view.words.matching('"rent"', 40)]
         assert len(set(found)) == 40
         assert levels(view, found) == {Sensitivity.OPEN}
-        assert view.matching('"canari"', 40) == []
+        assert view.words.matching('"canari"', 40) == []
     with crowded.open(PRIVATE) as view:
-        assert len(view.matching('"rent"', 2_000)) == OPEN_CHUNKS + PERSONAL_CHUNKS
+        assert len(view.words.matching('"rent"', 2_000)) == OPEN_CHUNKS + PERSONAL_CHUNKS
 
 
 def test_a_personal_id_reads_nothing_even_where_it_is_known(crowded: Building) -> None:
     with crowded.open(PRIVATE) as view:
-        chunks = view.chunks_of("Private/p7.md")
-        assert len(view.passages(chunks)) == len(view.centred_vectors(chunks)) == 10
+        chunks = view.chunks.of("Private/p7.md")
+        assert len(view.text.passages(chunks)) == len(view.vectors.centred(chunks)) == 10
     with crowded.open(OPEN) as view:
-        assert view.passages(chunks) == {}
-        assert view.centred_vectors(chunks) == {}
-        assert view.chunks_of("Private/p7.md") == view.chunks_of("Absent.md") == []
-        assert len(view.passages([*chunks, *view.chunks_of("Open/o1.md")])) == 2
+        assert view.text.passages(chunks) == {}
+        assert view.vectors.centred(chunks) == {}
+        assert view.chunks.of("Private/p7.md") == view.chunks.of("Absent.md") == []
+        assert len(view.text.passages([*chunks, *view.chunks.of("Open/o1.md")])) == 2
 
 
 def test_lists_and_counts_know_open_notes_only(crowded: Building) -> None:
     with crowded.open(OPEN) as view:
-        assert len(view.paths()) == len(view.known()) == len(view.resolved_paths()) == view.counts().notes == 20
-        assert view.counts().chunks == OPEN_CHUNKS
-        assert all(path.startswith("Open/") for path in (*view.paths(), *view.known()))
+        assert (
+            len(view.notes.paths())
+            == len(view.notes.known())
+            == len(view.notes.resolved_paths())
+            == view.state.counts().notes
+            == 20
+        )
+        assert view.state.counts().chunks == OPEN_CHUNKS
+        assert all(path.startswith("Open/") for path in (*view.notes.paths(), *view.notes.known()))
     with crowded.open(PRIVATE) as view:
-        assert (view.counts().notes, view.counts().chunks) == (120, OPEN_CHUNKS + PERSONAL_CHUNKS)
+        assert (view.state.counts().notes, view.state.counts().chunks) == (120, OPEN_CHUNKS + PERSONAL_CHUNKS)
 
 
 def test_reclassifying_in_both_directions_holds_at_once(crowded: Building) -> None:
@@ -93,15 +99,18 @@ def test_reclassifying_in_both_directions_holds_at_once(crowded: Building) -> No
     closed = {claims[f"Open/o{number}.md"]: Sensitivity.PERSONAL for number in range(15)}
     crowded.writer.reclassify(opened | closed)
     with crowded.open(OPEN) as view:
-        paths = {passage.path for passage in view.passages([chunk for chunk, _ in view.nearest(POINT, 999)]).values()}
-        assert len(view.nearest(POINT, 999)) == len(view.matching('"rent"', 999)) == 50 * 10 + 5 * 2
-        assert paths == set(view.paths())
-        assert len(view.matching('"canari"', 999)) == 500
+        paths = {
+            passage.path
+            for passage in view.text.passages([chunk for chunk, _ in view.vectors.nearest(POINT, 999)]).values()
+        }
+        assert len(view.vectors.nearest(POINT, 999)) == len(view.words.matching('"rent"', 999)) == 50 * 10 + 5 * 2
+        assert paths == set(view.notes.paths())
+        assert len(view.words.matching('"canari"', 999)) == 500
     former = dict.fromkeys(opened, Sensitivity.PERSONAL) | dict.fromkeys(closed, Sensitivity.OPEN)
     crowded.writer.reclassify(former)
     with crowded.open(OPEN) as view:
-        assert len(view.nearest(POINT, 999)) == len(view.matching('"rent"', 999)) == OPEN_CHUNKS
-        assert view.matching('"canari"', 40) == []
+        assert len(view.vectors.nearest(POINT, 999)) == len(view.words.matching('"rent"', 999)) == OPEN_CHUNKS
+        assert view.words.matching('"canari"', 40) == []
 
 
 PLACES = {
@@ -124,22 +133,22 @@ def linked(tmp_path: Path) -> Iterator[Building]:
 
 def test_an_edge_to_a_personal_note_shows_no_path(linked: Building) -> None:
     with linked.open(PRIVATE) as view:
-        hidden = [edge.target_path for edge in view.edges_from("Open/Trip.md") if edge.kind != "tag"]
+        hidden = [edge.target_path for edge in view.links.edges_from("Open/Trip.md") if edge.kind != "tag"]
         assert hidden == ["Private/Passport.md", "Private/Passport.md", "Open/Chain.md"]
-        assert [edge.target_path for edge in view.edges_from("Open/Alias.md")] == ["Private/Passport.md"]
+        assert [edge.target_path for edge in view.links.edges_from("Open/Alias.md")] == ["Private/Passport.md"]
     with linked.open(OPEN) as view:
-        shown = [edge.target_path for edge in view.edges_from("Open/Trip.md") if edge.kind != "tag"]
+        shown = [edge.target_path for edge in view.links.edges_from("Open/Trip.md") if edge.kind != "tag"]
         assert shown == [None, None, "Open/Chain.md"]
-        assert [edge.target_path for edge in view.edges_from("Open/Alias.md")] == [None]
+        assert [edge.target_path for edge in view.links.edges_from("Open/Alias.md")] == [None]
 
 
 def test_edges_of_and_to_a_personal_note_do_not_exist(linked: Building) -> None:
     with linked.open(OPEN) as view:
-        assert view.edges_from("Private/Passport.md") == view.edges_to("Private/Passport.md") == []
-        assert [edge.source for edge in view.edges_to("Open/Trip.md")] == ["Open/Chain.md"]
+        assert view.links.edges_from("Private/Passport.md") == view.links.edges_to("Private/Passport.md") == []
+        assert [edge.source for edge in view.links.edges_to("Open/Trip.md")] == ["Open/Chain.md"]
     with linked.open(PRIVATE) as view:
-        assert {edge.source for edge in view.edges_to("Open/Trip.md")} == {"Open/Chain.md", "Private/Passport.md"}
-        assert {edge.source for edge in view.edges_to("Private/Passport.md")} == {"Open/Trip.md", "Open/Alias.md"}
+        assert {edge.source for edge in view.links.edges_to("Open/Trip.md")} == {"Open/Chain.md", "Private/Passport.md"}
+        assert {edge.source for edge in view.links.edges_to("Private/Passport.md")} == {"Open/Trip.md", "Open/Alias.md"}
 
 
 def test_a_link_that_a_hidden_namesake_takes_leads_where_it_would_lead_without_that_note(tmp_path: Path) -> None:
@@ -152,12 +161,12 @@ def test_a_link_that_a_hidden_namesake_takes_leads_where_it_would_lead_without_t
     full.put(names | hidden)
     bare.put(names)
     with full.open(OPEN) as view, bare.open(OPEN) as other:
-        assert [edge.target_path for edge in view.edges_from("Open/Hub.md")] == ["Open/Deep/Plan.md"] * 2
-        assert view.edges_from("Open/Hub.md") == other.edges_from("Open/Hub.md")
-        assert view.edges_to("Open/Deep/Plan.md") == other.edges_to("Open/Deep/Plan.md") != []
+        assert [edge.target_path for edge in view.links.edges_from("Open/Hub.md")] == ["Open/Deep/Plan.md"] * 2
+        assert view.links.edges_from("Open/Hub.md") == other.links.edges_from("Open/Hub.md")
+        assert view.links.edges_to("Open/Deep/Plan.md") == other.links.edges_to("Open/Deep/Plan.md") != []
     with full.open(PRIVATE) as view:
-        assert [edge.target_path for edge in view.edges_from("Open/Hub.md")] == list(hidden)
-        assert view.edges_to("Open/Deep/Plan.md") == []
+        assert [edge.target_path for edge in view.links.edges_from("Open/Hub.md")] == list(hidden)
+        assert view.links.edges_to("Open/Deep/Plan.md") == []
     full.close()
     bare.close()
 
@@ -165,35 +174,37 @@ def test_a_link_that_a_hidden_namesake_takes_leads_where_it_would_lead_without_t
 def test_a_personal_note_is_found_by_no_spelling_of_its_path(linked: Building) -> None:
     spellings = ("Private/Passport.md", "private/passport", "/Private/PASSPORT.md", "Canaryalias")
     with linked.open(PRIVATE) as view:
-        assert [view.find(path) for path in spellings] == ["Private/Passport.md"] * 3 + [None]
+        assert [view.notes.find(path) for path in spellings] == ["Private/Passport.md"] * 3 + [None]
     with linked.open(OPEN) as view:
-        assert [view.find(path) for path in spellings] == [None] * 4
-        assert view.find("open/trip") == "Open/Trip.md"
+        assert [view.notes.find(path) for path in spellings] == [None] * 4
+        assert view.notes.find("open/trip") == "Open/Trip.md"
 
 
 def test_a_search_inside_a_personal_note_finds_nothing(linked: Building) -> None:
     point, inside = bag_of_words("CANARY number", 256), ("Private/Passport.md", "Open/Chain.md")
     with linked.open(PRIVATE) as view:
         assert {
-            chunk.path for chunk in view.passages([c for c, _ in view.nearest(point, 9, notes=inside)]).values()
+            chunk.path
+            for chunk in view.text.passages([c for c, _ in view.vectors.nearest(point, 9, notes=inside)]).values()
         } == {*inside}
-        assert view.matching('"und\x1fcanari"', 9, notes=inside) != []
-        assert view.sections_of("Private/Passport.md") != []
+        assert view.words.matching('"und\x1fcanari"', 9, notes=inside) != []
+        assert view.chunks.sections_of("Private/Passport.md") != []
     with linked.open(OPEN) as view:
         assert {
-            chunk.path for chunk in view.passages([c for c, _ in view.nearest(point, 9, notes=inside)]).values()
+            chunk.path
+            for chunk in view.text.passages([c for c, _ in view.vectors.nearest(point, 9, notes=inside)]).values()
         } == {"Open/Chain.md"}
-        assert view.matching('"und\x1fcanari"', 9, notes=inside) == []
-        assert view.sections_of("Private/Passport.md") == []
+        assert view.words.matching('"und\x1fcanari"', 9, notes=inside) == []
+        assert view.chunks.sections_of("Private/Passport.md") == []
 
 
 def test_tags_and_problems_of_personal_notes_do_not_exist(linked: Building) -> None:
     with linked.open(OPEN) as view:
-        assert (view.tagged("trip"), view.tagged("trip/canary"), view.problems()) == (["Open/Trip.md"], [], [])
+        assert (tagged(view, "trip"), tagged(view, "trip/canary"), view.state.problems()) == (["Open/Trip.md"], [], [])
     with linked.open(PRIVATE) as view:
-        assert view.tagged("trip") == ["Open/Trip.md", "Private/Passport.md"]
-        assert view.tagged("trip/canary") == ["Private/Passport.md"]
-        assert {problem.path for problem in view.problems()} == {"Private/Passport.md", "Private/Odd.md"}
+        assert tagged(view, "trip") == ["Open/Trip.md", "Private/Passport.md"]
+        assert tagged(view, "trip/canary") == ["Private/Passport.md"]
+        assert {problem.path for problem in view.state.problems()} == {"Private/Passport.md", "Private/Odd.md"}
 
 
 def test_an_embed_brings_no_text_of_the_personal_note(linked: Building) -> None:

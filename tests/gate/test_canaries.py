@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes import HashEmbedder, bag_of_words
-from vault_ask.index.view import S, VaultView
-from vault_building import OPEN, PRIVATE, Building
+from vault_ask.index.view import VaultView
+from vault_ask.scope import S
+from vault_building import OPEN, PRIVATE, Building, tagged
 
 WORDS = ["rent", "barn", "lease", "harvest", "möte", "家賃交渉", "c++"]
 NAMES = ["alpha", "beta", "gamma", "delta", "hidden1", "hidden2"]
@@ -49,22 +50,24 @@ VAULTS = st.builds(
 
 def seen(view: VaultView[S]) -> dict[str, Any]:
     """Everything that can be read through a view, without scores."""
-    paths = view.paths()
-    chunks = [chunk for path in (*paths, "Private/hidden1.md", "Open/hidden2.md") for chunk in view.chunks_of(path)]
+    paths = view.notes.paths()
+    chunks = [chunk for path in (*paths, "Private/hidden1.md", "Open/hidden2.md") for chunk in view.chunks.of(path)]
     return {
         "paths": paths,
-        "known": sorted(view.known()),
-        "resolved": view.resolved_paths(),
-        "counts": (view.counts().notes, view.counts().chunks),
-        "problems": view.problems(),
-        "passages": view.passages(chunks),
-        "vectors": sorted(view.centred_vectors(range(1, 60))),
-        "every id": sorted(view.passages(range(1, 60))),
-        "nearest": sorted(chunk for chunk, _ in view.nearest(bag_of_words("rent barn", DIMENSION), 999)),
-        "matching": [sorted(chunk for chunk, _ in view.matching(f'"{word}"', 999)) for word in ("rent", "家賃", "c++")],
-        "from": [view.edges_from(f"Open/{name}.md") for name in NAMES],
-        "to": [view.edges_to(path) for path in (*paths, "Private/hidden1.md", "Open/hidden2.md")],
-        "tagged": [view.tagged(tag) for tag in ("work", "work/urgent", "åter", "canarytag")],
+        "known": sorted(view.notes.known()),
+        "resolved": view.notes.resolved_paths(),
+        "counts": (view.state.counts().notes, view.state.counts().chunks),
+        "problems": view.state.problems(),
+        "passages": view.text.passages(chunks),
+        "vectors": sorted(view.vectors.centred(range(1, 60))),
+        "every id": sorted(view.text.passages(range(1, 60))),
+        "nearest": sorted(chunk for chunk, _ in view.vectors.nearest(bag_of_words("rent barn", DIMENSION), 999)),
+        "matching": [
+            sorted(chunk for chunk, _ in view.words.matching(f'"{word}"', 999)) for word in ("rent", "家賃", "c++")
+        ],
+        "from": [view.links.edges_from(f"Open/{name}.md") for name in NAMES],
+        "to": [view.links.edges_to(path) for path in (*paths, "Private/hidden1.md", "Open/hidden2.md")],
+        "tagged": [tagged(view, tag) for tag in ("work", "work/urgent", "åter", "canarytag")],
     }
 
 
@@ -88,7 +91,7 @@ def test_personal_notes_change_nothing_an_open_scope_sees(
     with building.open(OPEN) as view:
         assert seen(view) == before
         assert "canary" not in repr(seen(view))
-        assert view.matching('"canaryword"', 9) == []
+        assert view.words.matching('"canaryword"', 9) == []
         assert [found(building, view, arm) for arm in ("hybrid", "text")] == hits
     with building.open(PRIVATE) as view:
         everything = seen(view)

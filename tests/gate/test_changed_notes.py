@@ -28,7 +28,7 @@ def building(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Building]:
 
 def versions(building: Building, scope: OpenScope | PrivateScope) -> dict[str, int]:
     with building.open(scope) as view:
-        return view.versions()
+        return view.notes.versions()
 
 
 def take(building: Building, step: Step) -> None:

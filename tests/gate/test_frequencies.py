@@ -30,21 +30,21 @@ def building(tmp_path: Path) -> Building:
 
 
 def frequencies(view: VaultView[OpenScope] | VaultView[PrivateScope], enough: int | None = None) -> dict[str, int]:
-    return view.document_frequency(["barn", "rent", "canaryword", "absent"], enough=enough)
+    return view.words.document_frequency(["barn", "rent", "canaryword", "absent"], enough=enough)
 
 
 def test_only_chunks_in_sight_are_counted(building: Building) -> None:
     with building.open(OPEN) as view:
-        before, tallied, words = frequencies(view), view.tallies(), read_words(ASKED, view, "en")
+        before, tallied, words = frequencies(view), view.words.tallies(), read_words(ASKED, view, "en")
     assert (before["barn"], before["rent"], before["canaryword"], before["absent"]) == (3, 1, 0, 0)
     building.put(PERSONAL)
     with building.open(OPEN) as view:
         assert frequencies(view) == before
-        assert view.tallies() == tallied
+        assert view.words.tallies() == tallied
         assert read_words(ASKED, view, "en") == words
     with building.open(PRIVATE) as view:
         assert frequencies(view) == {"barn": 63, "rent": 61, "canaryword": 60, "absent": 0}
-        assert view.tallies().chunks == tallied.chunks + 60
+        assert view.words.tallies().chunks == tallied.chunks + 60
         assert read_words(ASKED, view, "en") != words
     building.close()
 
@@ -61,12 +61,12 @@ def test_counting_stops_where_enough_are_in_sight(building: Building) -> None:
 def test_a_reclassified_note_is_counted_as_what_it_is_now(building: Building) -> None:
     building.put(PERSONAL)
     with building.open(OPEN) as view:
-        before = view.tallies().chunks
+        before = view.words.tallies().chunks
     claims = {claim.path: claim.id for claim in building.writer.claims()}
     building.writer.reclassify({claims["Private/p1.md"]: OPEN.ceiling, claims["Open/a.md"]: PRIVATE.ceiling})
     with building.open(OPEN) as view:
         assert frequencies(view) == {"barn": 3, "rent": 1, "canaryword": 1, "absent": 0}
-        assert view.tallies().chunks == before
+        assert view.words.tallies().chunks == before
     building.close()
 
 

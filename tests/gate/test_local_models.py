@@ -11,7 +11,7 @@ import vault_ask
 from prompting import prompt_of
 from vault_ask.providers.litellm_models import OLLAMA, LitellmGenerator
 from vault_ask.providers.own_network import veiled
-from vault_ask.settings import ModelSettings
+from vault_ask.settings.models import ModelSettings
 
 LISTENERS = ["callbacks", "input_callback", "success_callback", "failure_callback", "_async_success_callback"]
 LOGGERS = ["LiteLLM", "openai", "httpx"]

@@ -15,7 +15,7 @@ from journeys.houses import OPEN, PRIVATE, House, ask, embedded, retrieved
 from rerank_stand_in import RerankStandIn
 from vault_ask.answering.asked import Wishes
 from vault_ask.answering.collect import collect
-from vault_ask.app import Daemon
+from vault_ask.composition.daemon import Daemon
 from vault_ask.errors import BadRequest, ModelUnreachable
 from vault_ask.scope import OpenScope, Question, Scope, Sensitivity
 from vault_ask.wire import AskResponse, ErrorEvent, RerankerStatus
@@ -42,7 +42,7 @@ def living(
     notes: dict[str, str] | None = None,
 ) -> Iterator[Daemon]:
     """A daemon whose reranker is the given one."""
-    monkeypatch.setattr("vault_ask.app.make_reranker", lambda *_: reranker)
+    monkeypatch.setattr("vault_ask.composition.parts.make_reranker", lambda *_: reranker)
     house = House(folder, notes or OPENLY | PERSONALLY)
     how = {"sensitivity": {"personal_paths": ["Private"]}, "rerank": {"timeout_seconds": PATIENCE}}
     with house.daemon(**how) as daemon:
@@ -96,7 +96,7 @@ def test_the_owners_leave_to_send_personal_notes_to_a_remote_model_is_not_one_to
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reranker = remote()
-    monkeypatch.setattr("vault_ask.app.make_reranker", lambda *_: reranker)
+    monkeypatch.setattr("vault_ask.composition.parts.make_reranker", lambda *_: reranker)
     said = {"personal_paths": ["Private"], "personal_to_remote_model": True}
     with House(tmp_path, OPENLY | PERSONALLY).daemon(sensitivity=said) as daemon:
         embedded(daemon)
@@ -184,7 +184,7 @@ def test_a_status_without_one_says_so(tmp_path: Path) -> None:
 def test_a_server_of_the_owners_is_told_personal_notes_and_a_gateway_in_its_place_is_not(tmp_path: Path) -> None:
     house = House(tmp_path, OPENLY | PERSONALLY)
     with RerankStandIn() as server:
-        rerank = {"model": "infinity/m", "api_base": server.url, "timeout_seconds": PATIENCE}
+        rerank = {"model": "infinity/m", "api_base": server.url, "timeout_seconds": 3 * PATIENCE}
         how = {"sensitivity": {"personal_paths": ["Private"]}, "rerank": rerank}
         with house.daemon(**how) as daemon:
             embedded(daemon)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from journeys.houses import settings_for
-from vault_ask.app import make_rules
+from vault_ask.composition.parts import make_rules
 from vault_ask.notes.model import FrontmatterState
 from vault_ask.scope import Sensitivity
 

@@ -28,10 +28,10 @@ class Looking(HashEmbedder):
 
 def near(bench: Bench, words: str, scope: Scope) -> list[str]:
     with bench.index.open(scope) as view:
-        found = [chunk for chunk, _ in view.nearest(bag_of_words(words, DIMENSION), 99)]
+        found = [chunk for chunk, _ in view.vectors.nearest(bag_of_words(words, DIMENSION), 99)]
     # Read without a ceiling, so that nothing but the vectors' own is looked at.
     with bench.index.open(PRIVATE) as view:
-        return sorted(passage.path for passage in view.passages(found).values())
+        return sorted(passage.path for passage in view.text.passages(found).values())
 
 
 def test_a_note_that_became_personal_is_hidden_while_its_new_text_is_embedded(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from fakes import HashEmbedder
 from sources.vaults import fill
 from vault_ask.answering.collect import collect
 from vault_ask.answering.conversation import Turn
-from vault_ask.app import Daemon, Library
+from vault_ask.composition.daemon import Daemon
+from vault_ask.composition.library import Library
 from vault_ask.retrieval.hits import Retrieved
 from vault_ask.scope import OpenScope, PrivateScope, Question, Scope, Sensitivity
 from vault_ask.settings import Settings

@@ -12,7 +12,7 @@ import pytest
 
 from adapters.doors import serving
 from journeys.houses import House, embedded
-from vault_ask.app import Daemon
+from vault_ask.composition.daemon import Daemon
 from vault_ask.ingest import follower as follower_module
 from vault_ask.scope import PrivateScope, Sensitivity
 from waiting import PATIENCE, wait_until
@@ -88,7 +88,7 @@ def seen(daemon: Daemon, *paths: str) -> None:
 
 def indexed(daemon: Daemon) -> list[str]:
     with daemon.open_view(PrivateScope()) as view:
-        return view.paths()
+        return view.notes.paths()
 
 
 def test_a_note_is_told_and_read_as_it_is_written_changed_renamed_and_deleted(house: House) -> None:

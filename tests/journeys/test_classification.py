@@ -9,7 +9,7 @@ import pytest
 
 from fakes import HashEmbedder
 from journeys.houses import OPEN, PRIVATE, House, ask, by_words, embedded, found, settings_for, status
-from vault_ask.app import make_rules
+from vault_ask.composition.parts import make_rules
 from vault_ask.index.files import IndexFiles
 from vault_ask.index.writer import IndexWriter
 from vault_ask.ingest import follower as follower_module

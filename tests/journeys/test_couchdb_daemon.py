@@ -14,7 +14,7 @@ from couch_stand_in import CouchStandIn
 from fakes import HashEmbedder
 from journeys.houses import OPEN, PRIVATE, ask, by_words, embedded, status
 from journeys.mistakes import MISTAKES, NOTES, PASSPHRASE, Setting
-from vault_ask.app import Daemon
+from vault_ask.composition.daemon import Daemon
 from vault_ask.scope import Sensitivity
 from vault_ask.settings import Settings
 from waiting import wait_until

@@ -14,7 +14,7 @@ import pytest
 
 from fakes import HashEmbedder
 from journeys.houses import OPEN, PRIVATE, House, ask, by_words, embedded, found, retrieved, settings_for, status
-from vault_ask.app import Daemon
+from vault_ask.composition.daemon import Daemon
 from vault_ask.errors import IndexBusy, IndexFailed, ModelUnreachable, NoIndex
 from vault_ask.index.embedding import Refused, Vector
 from vault_ask.ingest import follower as follower_module

@@ -11,7 +11,7 @@ import pytest
 from adapters.doors import serving
 from fakes import HashEmbedder
 from journeys.houses import House, embedded
-from vault_ask.app import Daemon
+from vault_ask.composition.daemon import Daemon
 from vault_ask.index.embedding import Refused, Vector
 from vault_ask.ingest import follower as follower_module
 from vault_ask.scope import Sensitivity

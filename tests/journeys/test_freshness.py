@@ -9,7 +9,7 @@ from threading import Event, Thread
 import pytest
 
 from journeys.houses import OPEN, House, ask, by_words, embedded, found, status
-from vault_ask.app import Daemon
+from vault_ask.composition.daemon import Daemon
 from vault_ask.ingest import follower as follower_module
 from waiting import wait_until
 
@@ -149,7 +149,7 @@ def test_a_case_only_rename_keeps_one_note_and_embeds_nothing(house: House) -> N
 
 def _targets(daemon: Daemon, path: str) -> list[str | None]:
     with daemon.index.open(OPEN) as view:
-        return [edge.target_path for edge in view.edges_from(path)]
+        return [edge.target_path for edge in view.links.edges_from(path)]
 
 
 def test_a_folder_moved_out_and_back_takes_its_notes_along(house: House, tmp_path: Path) -> None:

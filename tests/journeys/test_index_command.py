@@ -10,7 +10,7 @@ import pytest
 from fakes import HashEmbedder
 from journeys.houses import PRIVATE, House, ask, by_words, embedded, found, settings_for, status
 from vault_ask import indexing
-from vault_ask.app import Library
+from vault_ask.composition.library import Library
 from vault_ask.errors import EmbeddingSpaceChanged, IndexBusy, ModelUnreachable, SourceUnreachable
 from vault_ask.indexing import Outcome
 from vault_ask.ingest.plan import Plan
@@ -175,7 +175,7 @@ def test_changed_rules_hold_in_the_old_index_while_a_rebuild_is_not_done(house: 
     with pytest.raises(ModelUnreachable):
         indexing.run(settings, rebuild=True, embed=True, display=lambda _snapshot: None)
     library = Library(settings, house.embedder)
-    library._rules_kept = True  # as beside a process that owns the data folder
+    library._rules._applied = True  # as beside a process that owns the data folder
     assert by_words(library, "canary") == []
     assert by_words(library, "canary", PRIVATE) == ["Diary/Jan.md"]
     library.close()
@@ -237,3 +237,17 @@ def test_beside_a_daemon_the_command_is_refused_and_questions_are_answered(house
         library = house.library()
         wait_until(lambda: by_words(library, "marzipan") == ["Fresh.md"])
         library.close()
+
+
+def test_patterns_of_the_settings_that_match_nothing_are_told(house: House) -> None:
+    settings = settings_for(house.folder)
+    vault = settings.vault.model_copy(update={"exclude": ("N7.md", "Archiv/**"), "include": ("*.md", "Notes/**")})
+    topics = settings.topics.model_copy(update={"paths": ("N1*.md", "Topcis/")})
+    odd = settings.model_copy(update={"vault": vault, "topics": topics})
+    outcome = indexing.run(odd, rebuild=False, embed=False, display=lambda _snapshot: None)
+    told = [warning.partition(" matches no")[0] for warning in outcome.warnings if " of " in warning]
+    assert told == [
+        "The pattern 'Topcis/' of topics.paths",
+        "The pattern 'Notes/**' of vault.include",
+        "The pattern 'Archiv/**' of vault.exclude",
+    ]

@@ -12,7 +12,7 @@ from adapters.doors import serving
 from fakes import HashEmbedder
 from journeys.houses import House, embedded
 from model_server import Endless, Fault, HangUp, ModelServer, Reset, Silence, Status, Step
-from vault_ask.app import Daemon
+from vault_ask.composition.daemon import Daemon
 from vault_ask.providers.litellm_quiet import quiet_litellm
 
 NOTES = {

@@ -8,7 +8,7 @@ import pytest
 
 from journeys.houses import OPEN, PRIVATE, House, ask, by_words, embedded, found, settings_for, status
 from vault_ask.answering.conversation import Turn
-from vault_ask.app import Daemon
+from vault_ask.composition.daemon import Daemon
 from vault_ask.errors import ModelUnreachable
 from vault_ask.ingest import follower as follower_module
 from vault_ask.scope import Sensitivity

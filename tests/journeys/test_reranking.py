@@ -17,7 +17,7 @@ NOTES = {
 
 
 def furnished(monkeypatch: pytest.MonkeyPatch, reranker: ScriptedReranker) -> None:
-    monkeypatch.setattr("vault_ask.app.make_reranker", lambda *_: reranker)
+    monkeypatch.setattr("vault_ask.composition.parts.make_reranker", lambda *_: reranker)
 
 
 def test_a_command_makes_it_ready_before_it_asks_and_a_daemon_from_the_start(

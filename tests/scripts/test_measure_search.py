@@ -39,12 +39,12 @@ def test_a_made_up_index_can_be_searched_by_words_by_meaning_and_along_links(tmp
     vault = SyntheticVault(40)
     vault.build(tmp_path)
     with Index(IndexFiles(tmp_path)).open(OpenScope(web_allowed=False)) as view:
-        assert (view.counts().notes, view.tallies().chunks) == (8, 40)
-        assert view.space == Randomly().space.fingerprint
-        assert len(view.nearest(Randomly().embed_query("a"), 5)) == 5
+        assert (view.state.counts().notes, view.words.tallies().chunks) == (8, 40)
+        assert view.vectors.space == Randomly().space.fingerprint
+        assert len(view.vectors.nearest(Randomly().embed_query("a"), 5)) == 5
         common = " OR ".join(f'"und\x1f{word}"' for word in next(vault.questions(1)).split())
-        assert view.matching(common, 5)
-        assert all(edge.target_path for path in view.paths() for edge in view.edges_from(path))
+        assert view.words.matching(common, 5)
+        assert all(edge.target_path for path in view.notes.paths() for edge in view.links.edges_from(path))
 
 
 def test_a_random_vector_is_of_unit_length_and_the_same_for_the_same_text() -> None:

@@ -1,5 +1,5 @@
 // The pane among the rest of the app: the open note beside it, other windows, deferred tabs, and what is left of it.
-import { utimesSync, writeFileSync } from "node:fs";
+import { renameSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
@@ -40,10 +40,12 @@ test("the open note is followed: another note has other neighbours, and a side v
 test("the open note is said to be indexed, to wait once it is changed, and to be indexed again when it is", async () => {
   const path = "Bench/Fresh.md";
   const place = join(vaultOf(bench.prepared), path);
-  writeFileSync(place, "# Fresh\n\nThe fresh note speaks of quinces.\n");
-  // Long enough ago that the change below is no other reading of the same time.
+  // Written long enough ago that the change below is no other reading of the same time, and seen by the daemon as such.
+  const draft = join(vaultOf(bench.prepared), ".fresh");
   const before = Date.now() / 1000 - 60;
-  utimesSync(place, before, before);
+  writeFileSync(draft, "# Fresh\n\nThe fresh note speaks of quinces.\n");
+  utimesSync(draft, before, before);
+  renameSync(draft, place);
   const { page } = await openPane(path);
   const freshness = page.locator(".vault-ask-freshness");
   await freshness.filter({ hasText: /^indexed/i }).waitFor();

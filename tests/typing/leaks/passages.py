@@ -1,7 +1,8 @@
 """Passages keep the scope they were found under. Every line marked `error` has to be one, and no other line may be."""
 
 from vault_ask.answering.context import Context, assemble
-from vault_ask.index.view import Index, Passage, VaultView
+from vault_ask.index.reading.text import Passage
+from vault_ask.index.view import Index, VaultView
 from vault_ask.retrieval.hits import Hit
 from vault_ask.scope import OpenScope, PrivateScope
 
@@ -26,7 +27,7 @@ def personal_hit_in_an_open_context(personal: PrivateHits) -> Context[OpenScope]
 
 
 def open_passages_from_a_private_view(view: VaultView[PrivateScope]) -> dict[int, Passage[OpenScope]]:
-    return view.passages([1])  # error: return-value
+    return view.text.passages([1])  # error: return-value
 
 
 def a_view_without_a_scope(index: Index) -> None:

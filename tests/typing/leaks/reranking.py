@@ -1,6 +1,6 @@
 """No remote reranker reads a personal passage. Every line marked `error` has to be one, and no other line may be."""
 
-from vault_ask.index.view import Passage
+from vault_ask.index.reading.text import Passage
 from vault_ask.providers.litellm_reranker import OwnLitellmReranker, RemoteLitellmReranker
 from vault_ask.retrieval.candidates import Candidate
 from vault_ask.retrieval.rerank import LocalReranker, RemoteReranker, Reranker, Reranking, Shortlist
