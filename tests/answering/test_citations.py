@@ -55,6 +55,7 @@ def shown(*pieces: str) -> tuple[str, list[int], int]:
         ("an [ open bracket\nand [[ another", f"an [ open bracket\nand [{J}[ another", [], 0),
         ("It rose![1] By 9![9]", f"It rose!{J}[1] By 9", [1], 1),
         ("[a](javascript:x) [b](ftp://x.y)", f"[a]{J}(javascript:x) [b]{J}(ftp://x.y)", [], 0),
+        ("Rent [[1]], [[1, 2]] and [[99]]", "Rent [1], [1][2] and 99", [1, 1, 2], 1),
         ("[1]: it rose", f"[1]{J}: it rose", [1], 0),
     ],
 )

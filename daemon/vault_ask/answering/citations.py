@@ -197,8 +197,15 @@ class CitationFilter:
             return Taken(2, "[[") if ended or whole else None
         inner = line[2:close]
         link = wikilink(inner, LinkKind.WIKILINK, 0)
+        if self._is_doubled_marker(inner, link):
+            return self._marker(close + 2, inner)
         place, _, alias = inner.replace("\\|", "|").partition("|")
         return self._link(close + 2, link, alias.strip() or place.strip(), alone=not alias.strip())
+
+    def _is_doubled_marker(self, inner: str, link: Link | None) -> bool:
+        """Whether `[[1]]` is a number between two pairs of brackets, as models that read many wikilinks write it."""
+        is_number = _MARKER.fullmatch(inner) is not None and not self._context.numbers.isdisjoint(numbers_of(inner))
+        return is_number and (link is None or self._context.find(link) is None)
 
     def _single(self, body: str, image: bool, *, whole: bool) -> Taken | None:  # noqa: FBT001 # read at its one call
         line, ended, _ = body.partition("\n")
