@@ -91,9 +91,12 @@ class Source(Citation):
 
     score: float
     provenance: Literal["vector", "text", "both", "expanded"] = Field(
-        description="How it was found: by meaning, by words, by both, or through a link of a note and nothing else."
+        description="How it was found: by meaning, by words, by both, or by way of another note and nothing else."
     )
-    via: str | None = Field(default=None, description="The note whose link led here; null unless it was expanded.")
+    via: str | None = Field(
+        default=None,
+        description="The note that led here, by a link, a tag, a topic or a rare name; null unless it was expanded.",
+    )
     also: tuple[str, ...] = Field(default=(), description="Other notes that say the same in the same words.")
     personal: bool
 

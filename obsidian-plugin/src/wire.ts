@@ -144,11 +144,11 @@ export interface Source {
   url: string;
   score: number;
   /**
-   * How it was found: by meaning, by words, by both, or through a link of a note and nothing else.
+   * How it was found: by meaning, by words, by both, or by way of another note and nothing else.
    */
   provenance: "vector" | "text" | "both" | "expanded";
   /**
-   * The note whose link led here; null unless it was expanded.
+   * The note that led here, by a link, a tag, a topic or a rare name; null unless it was expanded.
    */
   via: string | null;
   /**
@@ -277,11 +277,11 @@ export interface SearchHit {
   url: string;
   score: number;
   /**
-   * How it was found: by meaning, by words, by both, or through a link of a note and nothing else.
+   * How it was found: by meaning, by words, by both, or by way of another note and nothing else.
    */
   provenance: "vector" | "text" | "both" | "expanded";
   /**
-   * The note whose link led here; null unless it was expanded.
+   * The note that led here, by a link, a tag, a topic or a rare name; null unless it was expanded.
    */
   via: string | null;
   /**

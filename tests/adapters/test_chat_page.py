@@ -493,5 +493,5 @@ def test_a_source_names_the_notes_that_say_the_same_and_the_one_whose_link_led_t
     expect(page.locator(last(".source[open] .beside"))).to_have_text(f"The same in Archive/Rent.md, {EVIL}")
     page.locator(last(".more > summary")).click()
     page.locator(last(".more .source > summary")).click()
-    expect(page.locator(last(".more .beside"))).to_have_text("Found through a link of Rent.md")
+    expect(page.locator(last(".more .beside"))).to_have_text("Found by way of Rent.md")
     assert page.evaluate("window.PWN") is None

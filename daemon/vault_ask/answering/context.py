@@ -36,7 +36,7 @@ LEAST_SHARE = 0.2
 class Excerpt:
     """One numbered passage of the context: `n` is what the model cites as `[n]`. `text` is verbatim note text.
 
-    `in_question` tells that it is of the note that the question is about, `via` names the note whose link led to it,
+    `in_question` tells that it is of the note that the question is about, `via` names the note that led to it,
     and `of_properties` tells that it is of a note's properties.
     """
 

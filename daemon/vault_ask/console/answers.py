@@ -125,7 +125,7 @@ def _print_sources(event: SourcesEvent, *, as_json: bool) -> None:
     else:
         click.echo(f"{event.generator} would answer from {counted(len(event.sources), 'passage')}:")
     for source in event.sources:
-        found = f", expanded through a link of {source.via}" if source.provenance == "expanded" else ""
+        found = f", found by way of {source.via}" if source.provenance == "expanded" else ""
         click.echo(f"[{source.n}] {place(source)}{found}")
 
 

@@ -34,7 +34,7 @@ class Candidate(Generic[S]):
     """Its cosine less the vault's mean cosine for this question; 0 without a vector."""
     provenance: Provenance
     via: str | None = None
-    """The note whose link led to it; None where something else speaks for it too."""
+    """The note that led to it; None where something else speaks for it too."""
     also: tuple[str, ...] = ()
     """Other notes that say the same."""
     score: float = field(init=False)

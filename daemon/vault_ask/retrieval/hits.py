@@ -10,7 +10,7 @@ from vault_ask.retrieval.when import Order
 from vault_ask.scope import S, Sensitivity
 
 Provenance = Literal["vector", "text", "both", "expanded"]
-"""How a chunk was found: by meaning, by words, by both, or through a link of a note and by nothing else.
+"""How a chunk was found: by meaning, by words, by both, or by way of another note and by nothing else.
 
 A passage of that note itself need not be found; for it this tells what speaks for it.
 """
@@ -20,7 +20,7 @@ A passage of that note itself need not be found; for it this tells what speaks f
 class Hit(Generic[S]):
     """A chunk that was found, in the scope it was found under. `body` is exactly the text of its lines.
 
-    `via` is the note whose link led to it, None unless it was expanded; `in_question` tells that it is of the note that
+    `via` is the note that led to it, None unless it was expanded; `in_question` tells that it is of the note that
     the question is about. `also` are other notes that say the same in the same words. `around` are chunks of its
     section, itself among them, in order; none where it was not widened. `of_properties` tells that it is of the note's
     properties, of which lines that say nothing are blank.

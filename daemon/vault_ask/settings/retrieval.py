@@ -23,13 +23,14 @@ class GraphSettings(Section):
     """Whether the links of what was found are followed."""
 
     enabled: bool = Field(
-        default=True, description="Whether links, backlinks, rare tags and topics of the best notes are followed."
+        default=True,
+        description="Whether links, backlinks, rare tags, topics and rare names of the best notes are followed.",
     )
     places: int = Field(
         default=2,
         ge=0,
         le=50,
-        description="Of retrieval.top_k the most places for what only a link led to; more where little was found.",
+        description="Of retrieval.top_k the most places for what another note led to; more where little was found.",
     )
 
 

@@ -82,7 +82,7 @@ export class SourceList {
     this.linkKeeper.mark(link, () => this.targetOf(n));
     if (source.personal) icon(add(body, "div", "tag", "Personal"), "lock");
     if (source.provenance === "expanded") {
-      words(body, "div", "via", `Found through a link${source.via === null ? "" : ` in ${nameOf(source.via)}`}`);
+      words(body, "div", "via", `Found by way of ${nameOf(source.via ?? "a link")}`);
     }
   }
 }

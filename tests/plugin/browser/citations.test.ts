@@ -174,5 +174,5 @@ test("what was found through a link of the note in question is marked as that", 
   await pane.command("ask-about-note");
   await pane.ask("Whom can I ask?");
   expect(app.asked.at(-1)?.["note"]).toBe(NOTE);
-  expect(await pane.last(".vault-ask-source .vault-ask-via").textContent()).toMatch(/link.*Allotment Plot 27/);
+  expect(await pane.last(".vault-ask-source .vault-ask-via").textContent()).toBe("Found by way of Allotment Plot 27");
 });
