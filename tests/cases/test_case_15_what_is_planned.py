@@ -1,6 +1,6 @@
 """Case 15: the latest is of today or before, whatever is planned; and days are read as the vault writes them."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -37,7 +37,8 @@ def test_the_latest_on_a_subject_is_no_plan(tmp_path: Path, question: str) -> No
 def test_the_first_is_the_first_and_the_next_is_ahead(tmp_path: Path) -> None:
     assert found(tmp_path, PUMPS, "my first note")[0] == "c.md"
     assert found(tmp_path / "next", PUMPS, "what is on next Friday?")[0] == "a.md"
-    assert found(tmp_path / "named", PUMPS, "latest note of this week")[0] == "a.md"
+    week = {**PUMPS, "e.md": "---\ncreated: 2026-03-16\n---\nThe pump is quiet.\n"}
+    assert found(tmp_path / "named", week, "latest note of this week")[:2] == ["a.md", "e.md"]
 
 
 def test_where_all_is_planned_the_last_of_it_is_the_latest(tmp_path: Path) -> None:
@@ -53,7 +54,12 @@ ORDERED = {
 
 
 def test_a_question_writes_days_as_the_vault_does(tmp_path: Path) -> None:
-    assert found(tmp_path, ORDERED, "what did I write on 05-12-2025?")[0] == "05-12-2025.md"
+    library = indexed(tmp_path, ORDERED, now=NOW, zone="UTC")
+    retrieved = library.retrieve("what did I write on 05-12-2025?", scope=OPEN)
+    library.close()
+    assert [hit.path for hit in retrieved.hits] == ["05-12-2025.md"]
+    assert retrieved.understood
+    assert retrieved.understood.days == (date(2025, 12, 5).toordinal(),) * 2
 
 
 def test_what_a_hidden_note_makes_clear_of_days_is_clear_to_nobody(tmp_path: Path) -> None:

@@ -50,6 +50,10 @@ def test_what_a_note_says_in_its_properties_is_one_passage_in_its_own_lines() ->
         ("## Anna Lind\n", ""),
         ("# Boiler\n", ""),
         ("#\ntext\n", ""),
+        ("# Monday, 17 August 2026\n", ""),
+        ("# 2026-08-17\n", ""),
+        ("# Lunch with Anna, 17 August 2026\n", "Lunch with Anna, 17 August 2026"),
+        ("# April\n", "April"),
     ],
 )
 def test_properties_are_those_of_what_the_one_main_heading_names(body: str, named: str) -> None:

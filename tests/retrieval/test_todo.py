@@ -1,8 +1,12 @@
 """Which tasks a question is after, in words."""
 
+from pathlib import Path
+
 import pytest
 
 from answering.passages import ScriptedRetrieve, ask, hit, vault_of
+from cases.small_vaults import ask as answer_to
+from cases.small_vaults import indexed
 from fakes import ScriptedGenerator
 from vault_ask.answering.prompts import messages
 from vault_ask.index.within import Tasks
@@ -52,6 +56,20 @@ def test_a_generator_is_told_which_tasks_the_question_is_after() -> None:
     for question in ("What is still open?", "plan? task-done:order -task-todo:x", "What colour?"):
         ask(vault_of(ScriptedRetrieve(plan), model), question)
     assert [prompt.tasks for prompt in model.prompts] == [(Tasks((OPEN,)),), (Tasks((DONE,), "order"),), ()]
+
+
+def test_a_polite_question_is_after_the_same_tasks() -> None:
+    model = ScriptedGenerator("x [1]")
+    plan = hit("Plan.md", "- [ ] paint\n- [x] order")
+    ask(vault_of(ScriptedRetrieve(plan), model), "Can you tell me what is still open?")
+    ask(vault_of(ScriptedRetrieve(plan), model), "Is the door still open?")
+    assert [prompt.tasks for prompt in model.prompts] == [(Tasks((OPEN,)),), ()]
+
+
+def test_a_polite_question_lists_what_is_open(tmp_path: Path) -> None:
+    library = indexed(tmp_path, {"N.md": "- [ ] call Anna\n- [x] buy milk\n", "M.md": "It is open.\n"})
+    for question in ("What is still open?", "Can you tell me what is still open?"):
+        assert [c.quote for c in answer_to(library, question).citations] == ["[ ] call Anna"]
 
 
 def test_a_model_is_told_what_the_boxes_mean_where_there_are_some() -> None:
@@ -168,3 +186,12 @@ def test_what_is_still_there_and_whether_one_thing_is_done_are_no_tasks(question
 def test_a_deed_that_is_named_is_a_subject() -> None:
     assert not asks_for_tasks_alone("what do I still have to pack?", helpers_of("en"))
     assert asks_for_tasks_alone("what do I still have to do?", helpers_of("en"))
+
+
+@pytest.mark.parametrize("question", ["What do I still have to pack for Norway?", "what have I not packed yet?"])
+def test_what_is_still_to_be_done_is_quoted_before_what_is_done(tmp_path: Path, question: str) -> None:
+    packing = "## Packing for Norway\n- tent\n- [x] sleeping bag\n- [ ] head torch\n- [ ] matches\n"
+    library = indexed(tmp_path, {"Pack.md": packing})
+    answer = answer_to(library, question)
+    library.close()
+    assert answer.answer.startswith("“[ ] head torch” [1]\n\n“[ ] matches” [1]")

@@ -204,7 +204,7 @@ def _joined_otherwise(value: str) -> list[Condition]:
         return []
     spaced = "replace(replace(words, '-', ' '), '_', ' ')"
     run = f" {' '.join(parts)} "
-    if False and any(map(str.isnumeric, "".join(parts))):
+    if any(map(str.isnumeric, "".join(parts))):
         return [Condition(f"{spaced} = ?", (run,))]
     return [
         Condition(f"instr({spaced}, ?) > 0", (run,)),

@@ -18,6 +18,7 @@ from vault_ask.notes.model import PROPERTIES, Block, BlockKind, Chunk, Heading, 
 from vault_ask.notes.prelude import PreludeWriter
 from vault_ask.notes.property_lines import PropertyPassage, property_passages
 from vault_ask.notes.split import Piece, Sizes, cut, parted
+from vault_ask.notes.written_dates import is_only_a_date
 from vault_ask.settings.vault import ChunkSettings
 
 _Count = Callable[[str], int]
@@ -210,10 +211,14 @@ def _property_chunks(note: Note, passages: Sequence[PropertyPassage], preludes: 
 
 
 def _main_heading(note: Note) -> _Path:
-    """Give the heading that is the note's name inside it: its first one, where no other is of the first level."""
-    first = next(iter(note.headings), None)
-    is_name = first is not None and first.level == 1 and sum(heading.level == 1 for heading in note.headings) == 1
-    return (first.text,) if first and is_name else ()
+    """Give the heading that is the note's name inside it: its first one, where no other is of the first level.
+
+    A date is no name, and what a daily note is of stands in front anyway.
+    """
+    main = [heading for heading in note.headings if heading.level == 1]
+    if len(main) != 1 or main[0] is not note.headings[0] or is_only_a_date(main[0].text):
+        return ()
+    return (main[0].text,)
 
 
 def _lines(starts: Sequence[int], start: int, end: int) -> tuple[int, int]:

@@ -227,6 +227,12 @@ def read_part(text: str, within: Days, *, in_path: bool = False) -> Days | None:
     return found if found and is_within(found, within) else None
 
 
+def is_only_a_date(text: str) -> bool:
+    """Say whether a text with a number in it is (a part of) a date and says nothing else: `Monday, 8 March 2026`."""
+    told = _told_in(text) if len(text) <= _LONGEST else None
+    return told is not None and bool(told.numbers)
+
+
 @dataclass(slots=True)
 class _Told:
     """The words of a text that is nothing but (a part of) a date; numbers as they are written."""
