@@ -14,7 +14,7 @@ from retrieval.test_widening import piece
 from vault_ask.answering.context import ALL_GROWTH, MOST_GROWTH, assemble
 from vault_ask.answering.grounding import citation, sources
 from vault_ask.answering.growth import grow
-from vault_ask.answering.sentences import Span
+from vault_ask.answering.regions import Span
 from vault_ask.index.reading.text import Piece
 from vault_ask.retrieval.hits import Hit
 from vault_ask.retrieval.widening import REACH, section

@@ -45,13 +45,23 @@ def readings(text: str) -> list[str]:
         ("You need:\n\n- flour\n- salt\n\nMore.", ["You need:\n\n- flour\n- salt", "More."]),
         ("> [!warning] Boiler\n> Never twice. It is old.", ["Boiler\n> Never twice.", "It is old."]),
         # Marks that are no text are not quoted: then the answer stands alone.
-        ("How is it restarted?\n\n```sh\nrestart it\nlog it\n```", ["restart it", "log it"]),
+        ("How is it restarted?\n\n```sh\nrestart it\nlog it\n```", ["restart it\nlog it"]),
+        # Code is quoted whole, with the brackets around it.
+        ("Before. So.\n```js\n{\n  run(1)\n\n}\n```\nAfter.", ["Before.", "So.", "{\n  run(1)\n\n}", "After."]),
+        ("> ```\n> one it\n> two it\n> ```\n> After.", ["one it\n> two it", "After."]),
+        ("```\none\n```\n```\ntwo\n```", ["one", "two"]),
         ("What is it?\n?\nA cycle.", ["A cycle."]),
         ("#cards #two\n\nCapital::Oslo", ["Capital::Oslo"]),
     ],
 )  # fmt: skip
 def test_what_belongs_together_is_one_statement(text: str, statements: list[str]) -> None:
     assert said(text) == statements
+
+
+def test_code_that_is_too_long_is_quoted_in_as_few_parts_as_fit() -> None:
+    lines = [f"run step {number}" for number in range(9)]
+    quoted = said("```\n" + "\n".join(lines) + "\n```", longest=40)
+    assert quoted == ["\n".join(lines[at : at + 3]) for at in (0, 3, 6)]
 
 
 def test_an_answer_that_is_quoted_alone_reads_with_its_question() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_ask.index.terms import LONGEST_WORD, marked, query_words, split_mark, terms
+from vault_ask.index.terms import LONGEST_WORD, bare_terms, marked, query_words, signed_terms, split_mark, terms
 
 
 def found(question: str, text: str, *, asked: tuple[str, ...] = ("und",), language: str = "und") -> bool:
@@ -72,6 +72,12 @@ def test_signs_make_names_of_their_own(name: str) -> None:
     letter = name[0].lower()
     assert terms(f"We like {name}.", "en")[-2:] == [letter, name.lower()]
     assert query_words(f"is {name} fast?", ("en",))[name.lower()] == (letter, name.lower())
+
+
+def test_the_term_without_its_sign_may_be_another_words() -> None:
+    assert signed_terms("c++", ("en", "und")) == {"c++"}
+    assert bare_terms("c++", ("en", "und")) == {"c"}
+    assert signed_terms("cat", ("en", "und")) == frozenset()
 
 
 def test_a_tag_is_not_a_sharp_sign() -> None:

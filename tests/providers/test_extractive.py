@@ -8,6 +8,7 @@ import pytest
 from prompting import prompt_of
 from vault_ask.answering.context import Excerpt
 from vault_ask.answering.ports import Quoted
+from vault_ask.answering.sayings import silence
 from vault_ask.answering.wording import Wording
 from vault_ask.errors import ModelUnreachable
 from vault_ask.index.embedding import EmbeddingSpace, Refused, Vector
@@ -52,7 +53,14 @@ class PointingEmbedder:
 
 
 def excerpt(
-    n: int, text: str, *, score: float = 1.0, language: str = "en", path: str = "", in_question: bool = False
+    n: int,
+    text: str,
+    *,
+    score: float = 1.0,
+    language: str = "en",
+    path: str = "",
+    in_question: bool = False,
+    of_properties: bool = False,
 ) -> Excerpt:
     path = path or f"Note {n}.md"
     return Excerpt(
@@ -66,6 +74,7 @@ def excerpt(
         score=score,
         language=language,
         in_question=in_question,
+        of_properties=of_properties,
     )
 
 
@@ -290,3 +299,89 @@ def test_of_each_note_the_best_sentence_is_embedded() -> None:
     quotes("What is the rent of the flat?", many, one, embedder=embedder)
     assert len(embedder.seen) == CANDIDATES + 1
     assert set(embedder.seen) & {"Cats purr.", "The yearly sum is 9200."}
+
+
+class TestProperties:
+    BODY = "The boiler stands in the cellar. It was bought in May."
+
+    @pytest.mark.parametrize(
+        ("question", "first"),
+        [
+            ("When is the boiler service due?", "due: 2026-12-24"),
+            ("Who owns the boiler?", "owner: Hanna"),
+            ("Who serviced the boiler?", "serviced-by: Nils"),
+        ],
+    )
+    def test_the_property_whose_key_is_asked_for_is_quoted_first(self, question: str, first: str) -> None:
+        entries = "serviced-by: Nils\nmodel: X4 of the service line\nowner: Hanna\ndue: 2026-12-24"
+        note = excerpt(1, entries, path="Boiler.md", of_properties=True)
+        # What the words alone would have: `service` is rare, `due` is not.
+        idf = {"service": 3.0, "serviced": 3.0, "boiler": 1.0, "due": 1.0, "owns": 3.0}
+        assert quotes(question, note, excerpt(2, self.BODY, path="Boiler.md"), idf=idf)[0] == first
+
+    def test_a_key_puts_nothing_else_beside_the_point(self) -> None:
+        note = excerpt(1, "status: sold", path="Boiler.md", of_properties=True)
+        body = excerpt(2, "Anna wants the boiler.", path="Boiler.md")
+        idf = {"what": 0.1, "status": 3.0, "does": 0.1, "the": 0.1, "boiler": 1.0, "have": 0.1}
+        assert quotes("What status does the boiler have?", note, body, idf=idf) == ["status: sold", body.text]
+
+    def test_a_property_without_a_word_of_the_question_stands_behind_a_sentence_with_one(self) -> None:
+        note = excerpt(1, "colour: red\nplace: cellar", path="Boiler.md", of_properties=True, score=2.0)
+        body = excerpt(2, "Nils repaired it. The valve is new.", path="Boiler.md", score=0.1)
+        embedder = PointingEmbedder(frozenset({"who", "colour"}))
+        idf = {"who": 0.1, "repaired": 5.0, "the": 0.1, "boiler": 1.0}
+        found = quotes("Who repaired the boiler?", note, body, embedder=embedder, idf=idf)
+        assert found[0] == "Nils repaired it."
+        # It may be all there is.
+        assert quotes("Who repaired the boiler?", note, embedder=embedder, idf=idf)[0] == "colour: red"
+
+
+class TestWordsWithSigns:
+    CPP = excerpt(1, "Notes on the C++ language: templates.", path="cpp.md")
+    VITAMIN = excerpt(2, "Vitamin C is found in oranges. C is good.", path="vitamin.md", score=1.1)
+
+    def test_only_the_word_with_its_sign_is_the_word(self) -> None:
+        idf = {"what": 0.1, "is": 0.1, "c++": 2.0}
+        found = quotes("what is C++?", self.CPP, self.VITAMIN, idf=idf)
+        assert found[0] == "Notes on the C++ language: templates."
+        assert quotes("what is C?", self.CPP, self.VITAMIN)[0] in self.VITAMIN.text
+
+    def test_where_no_note_has_the_sign_the_word_without_it_is_better_than_none(self) -> None:
+        other = excerpt(1, "What is found in apples is not known.", path="apples.md")
+        assert quotes("is there C#?", other, self.VITAMIN, idf={"c#": 3.0})[0] in self.VITAMIN.text
+
+
+class TestWhatTheNoteInQuestionNames:
+    PLAN = excerpt(1, "We plan to paint the fence. See [[Fence]].", path="Plan.md", in_question=True, score=0.7)
+    FENCE = "The fence is 40 metres."
+
+    def first(self, *excerpts: Excerpt) -> str:
+        idf = {"long": 3.0, "fence": 1.0, "how": 0.1, "is": 0.5, "the": 0.1}
+        return quotes("how long is the fence?", *excerpts, is_broad=True, idf=idf)[0]
+
+    def test_a_note_that_both_it_and_the_question_name_is_asked_about_as_well(self) -> None:
+        assert self.first(self.PLAN, excerpt(2, self.FENCE, path="Fence.md")) == self.FENCE
+
+    def test_any_other_note_has_to_say_more(self) -> None:
+        assert self.first(self.PLAN, excerpt(2, self.FENCE, path="Garden.md")) == "We plan to paint the fence."
+
+    def test_an_empty_note_is_not_answered_for_by_another_ones_heading(self) -> None:
+        empty, other = excerpt(1, "", path="Empty.md", in_question=True), excerpt(2, "# A", path="A.md")
+        prompt = prompt_of("what does it say?", empty, other, is_broad=True, query="what does it say?")
+
+        async def read() -> list[object]:
+            return [piece async for piece in ExtractiveGenerator(embedder=None).stream(prompt)]
+
+        assert asyncio.run(read()) == [silence("en", [])]
+        assert quotes("what does A say?", empty, other, is_broad=True) == ["# A"]
+
+
+def test_a_comment_is_never_quoted() -> None:
+    note = excerpt(1, "# Rent\n\n%%\nThe rent is 800.\n%%\n\nThe rent is 950. %%The rent is 700.%%")
+    assert quotes("What is the rent?", note) == ["The rent is 950."]
+    assert quotes("What is the rent?", excerpt(1, "%%\nThe rent is 800.\n%%\n# Rent")) == ["# Rent"]
+
+
+def test_code_is_quoted_whole() -> None:
+    note = excerpt(1, "The backup runs at night.\n\n```sh\ncd /srv\nrestic snapshots\n```\n")
+    assert quotes("How are the restic snapshots listed?", note)[0] == "cd /srv\nrestic snapshots"

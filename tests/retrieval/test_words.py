@@ -135,6 +135,18 @@ def test_a_helper_of_a_language_that_hardly_any_note_is_in_weighs_little(build: 
     assert 0 < words.idf["war"] < words.idf["quittung"] / 6
 
 
+@pytest.mark.parametrize(("asked", "note"), [("C++", "en1.md"), ("C#", "en2.md"), ("C", None)])
+def test_a_word_with_a_sign_is_looked_for_with_it_where_a_note_has_it_so(
+    build: Build, asked: str, note: str | None
+) -> None:
+    building = build(en=["Vitamin C is in oranges, C", "The C++ templates", "The C# classes"])
+    assert found(building, asked, "en") == ({note} if note else {"en0.md", "en1.md", "en2.md"})
+
+
+def test_a_word_with_a_sign_that_no_note_has_is_looked_for_without(build: Build) -> None:
+    assert found(build(en=["The language C", "Rain"]), "C++", "en") == {"en0.md"}
+
+
 def test_a_word_counts_half_in_a_text_of_another_language_and_a_name_whole(build: Build) -> None:
     building = build(en=["A gift for Anna", "Rain"], sv=["Gift är farligt", "Regn"])
     words = read(building, "Är det gift hos Anna 2024?", "sv")

@@ -19,11 +19,12 @@ from vault_ask.answering.grounding import ground, sources
 from vault_ask.answering.mentions import missing_notice, unmet_mentions, unmet_notice
 from vault_ask.answering.ports import Generator, WebSearch
 from vault_ask.answering.prompts import page_tokens, selection_tokens, vault_rules, web_rules
+from vault_ask.answering.quoting import plain
 from vault_ask.answering.sayings import nothing_fits, silence
 from vault_ask.answering.speaking import Speaker, broken_off, too_long
 from vault_ask.answering.understood import understood
 from vault_ask.answering.web import WebAsked, citable
-from vault_ask.answering.wording import Wording, plain
+from vault_ask.answering.wording import Wording
 from vault_ask.audit import Door, Record
 from vault_ask.errors import BadRequest, ModelError, VaultAskError
 from vault_ask.index.within import Filter

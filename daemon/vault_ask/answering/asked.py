@@ -11,6 +11,7 @@ from vault_ask.answering.searching import named_notes
 from vault_ask.audit import Door, Record, WebUse
 from vault_ask.index.within import Tasks
 from vault_ask.retrieval.filters import Filtered, read_filters
+from vault_ask.retrieval.helpers import without_asking
 from vault_ask.retrieval.hits import Retrieved
 from vault_ask.retrieval.todo import asked_state
 from vault_ask.retrieval.words import is_wordless
@@ -65,12 +66,11 @@ class Asked:
         """The question without its filters, which concern the vault alone."""
         return self.filtered.rest
 
-    @property
-    def tasks(self) -> tuple[Tasks, ...]:
-        """The tasks that the question is after, by a filter or in words; none where it is after none."""
+    def tasks(self, language: str) -> tuple[Tasks, ...]:
+        """The tasks that the question, in some language, is after, by a filter or in words; none where after none."""
         wanted = (one for each in self.filtered.filters for one in each.any_of if not one.negated)
         filtered = tuple(one.has for one in wanted if isinstance(one.has, Tasks))
-        state = asked_state(self.words)
+        state = asked_state(without_asking(self.words, language))
         return filtered or ((Tasks((state,)),) if state else ())
 
     def see(self, event: AnswerEvent) -> None:
@@ -144,7 +144,7 @@ class Consulted(Generic[S]):
             answer_in=asked.wishes.language,
             is_broad=self.found.is_broad,
             is_listing=self.found.is_listing,
-            tasks=asked.tasks,
+            tasks=asked.tasks(self.found.language),
         )
 
 

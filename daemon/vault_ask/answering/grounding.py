@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from vault_ask.answering.links import obsidian_url
 from vault_ask.answering.page import Mark
 from vault_ask.answering.ports import Quoted
-from vault_ask.answering.sentences import Span, sentences
+from vault_ask.answering.regions import Span
+from vault_ask.answering.sentences import sentences
 from vault_ask.answering.statements import statements
 from vault_ask.index.terms import terms
 from vault_ask.retrieval.hits import Hit

@@ -10,6 +10,7 @@ from typing import assert_never
 from vault_ask.answering.context import Excerpt, tokens
 from vault_ask.answering.evidence import Prompt, VaultOnly, WebPage, WithWeb
 from vault_ask.answering.languages import name_of
+from vault_ask.answering.regions import without_comments
 from vault_ask.notes.tasks import hold_tasks
 
 RULES = """\
@@ -114,7 +115,10 @@ def _in_language(rules: str, answer_in: str | None) -> str:
 
 
 def rendered(excerpts: tuple[Excerpt, ...]) -> str:
-    """Write the excerpts with their numbers, notes and headings; text inside cannot close its own frame."""
+    """Write the excerpts with their numbers, notes and headings; text inside cannot close its own frame.
+
+    Comments are left out, which Obsidian shows to no reader.
+    """
     return "\n".join(_framed(excerpt) for excerpt in excerpts)
 
 
@@ -147,7 +151,7 @@ def page_tokens(pages: tuple[WebPage, ...]) -> int:
 def _framed(excerpt: Excerpt) -> str:
     place = " > ".join((excerpt.path, *excerpt.heading_path))
     mark = _IN_QUESTION if excerpt.in_question else ""
-    return f'<excerpt n="{excerpt.n}"{mark}>\n{_defused(place)}\n\n{_defused(excerpt.text)}\n{_CLOSE}'
+    return f'<excerpt n="{excerpt.n}"{mark}>\n{_defused(place)}\n\n{_defused(without_comments(excerpt.text))}\n{_CLOSE}'
 
 
 def _defused(text: str) -> str:

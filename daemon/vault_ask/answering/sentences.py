@@ -5,11 +5,12 @@ a rule, a comment and the frame of a table or a fence are nobody's sentence; a t
 opens with a speaker's name are one each, or more when they hold more.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import regex
+
+from vault_ask.answering.regions import Span, comments, inside
 
 LONGEST = 400
 """Characters. A longer sentence is quoted in pieces, cut at the clause or the word nearest before this."""
@@ -22,7 +23,7 @@ _SKIPPED = regex.compile(
     | (?:[-*_]\s*){3,}                      # a rule
     | =+                                    # the underline of a setext heading
     | \|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|? # the line below a table's head
-    | %%.*%% | <!--.*-->                    # comments
+    | <!--.*-->                             # a comment of HTML
     | \^[\w-]+                              # a block id alone
     | (?:\#[^\s\#]+\s*)+                    # nothing but tags
     | (?:[-*+]\s+)?(?:!\[\[[^\[\]\n]*\]\]\s*)+   # nothing but embeds: their words stand elsewhere
@@ -41,6 +42,7 @@ _TAIL = regex.compile(r"(?:\s+\^[\w-]+)?\s*$")
 _WRAPPED_FROM = 50
 """A line at least this long that ends without a mark was probably wrapped by hand: its sentence goes on below."""
 
+_WORDS_BEFORE = regex.compile(r"(?:(\p{L}[\p{L}\p{M}.]*)\.\s)?([\p{L}\p{M}\p{N}.]*)$")
 _END = regex.compile(
     r"""(?P<wide>[。！？｡！？]+["'”’」』）)】》]*)        # these need no space behind them
       | (?P<mark>[.!?…؟۔।॥։።။။؛]+)["'”’»«)\]*_]*(?=\s|$)
@@ -55,20 +57,13 @@ _ABBREVIATIONS = frozenset(
     sra dra ud uds pág núm av m.me mme mlle p.ex env
     г гг в вв им ул др проф т.е т.д т.п т.к н.э до.н.э стр рис
     vb vd örn yy dn bkz doç yrd m.ö m.s hz
-    os m.in np tzn tzw ul pl tj tzv např apod""".split()  # noqa: SIM905 # a hundred quoted strings read worse
+    os m.in np tzn tzw ul pl tj tzv např apod
+    incl excl inkl exkl zzgl abzgl bzgl ggfs evt enz ecc dott tlf jf wg tys mln esim mm""".split()  # noqa: SIM905 # a hundred quoted strings read worse
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Characters `start..end` of a text, the end excluded; never blank, without blanks at either end."""
-
-    start: int
-    end: int
-
-    def of(self, text: str) -> str:
-        """Give the characters of the text that this span covers."""
-        return text[self.start : self.end]
+_BEHIND_ANOTHER = frozenset("ej ex med phil jur rer nat vet".split())  # noqa: SIM905 # as above
+"""Words that are abbreviations behind another one alone: `p. ej.`, `t. ex.`, `Dr. med.`."""
+_BEFORE_FIGURES = frozenset("max min kap abb sec sect ch tel kl p s str".split())  # noqa: SIM905 # as above
+"""Words that are abbreviations before a figure alone: `max. 20`."""
 
 
 def sentences(text: str, longest: int = LONGEST) -> list[Span]:
@@ -78,19 +73,33 @@ def sentences(text: str, longest: int = LONGEST) -> list[Span]:
 
 def units(text: str, longest: int = LONGEST) -> list[list[Span]]:
     """List the sentences of a passage by paragraph, list item or other line that is one by itself; none is empty."""
+    hidden = comments(text)
     found = (
         [
             piece
             for sentence in _split(text, unit)
-            for piece in _pieces(text, sentence, longest)
+            for shown in _outside(text, sentence, hidden)
+            for piece in _pieces(text, shown, longest)
             if not _WORDLESS.fullmatch(text, piece.start, piece.end)
         ]
-        for unit in _units(text)
+        for unit in _units(text, hidden)
     )
     return [listed for listed in found if listed]
 
 
-def _units(text: str) -> Iterator[Span]:
+def _outside(text: str, sentence: Span, hidden: Sequence[Span]) -> Iterator[Span]:
+    """Take comments off both ends of a sentence; one inside of it stays, since a quote is one piece of the text."""
+    start, end = sentence.start, sentence.end
+    for comment in hidden:
+        if comment.start <= start < comment.end:
+            start = comment.end
+    for comment in reversed(hidden):
+        if comment.start < end <= comment.end:
+            end = comment.start
+    yield from _without_blanks(text, Span(start, max(start, end)))
+
+
+def _units(text: str, hidden: Sequence[Span]) -> Iterator[Span]:
     """Give the runs of lines that no sentence crosses."""
     open_unit: Span | None = None
     fence = ""
@@ -101,7 +110,7 @@ def _units(text: str) -> Iterator[Span]:
             fence = "" if fence else mark[1]
             is_text = False
         else:
-            is_text = not _is_frame(text, lines, index) or bool(fence)
+            is_text = not _is_hidden(line, hidden) and (not _is_frame(text, lines, index) or bool(fence))
         joins = is_text and open_unit is not None and not fence and _continues(text, open_unit, line)
         if open_unit is not None and not joins:
             yield from _trimmed(text, open_unit)
@@ -117,6 +126,11 @@ def _lines(text: str) -> Iterator[Span]:
     for line in text.split("\n"):
         yield Span(start, start + len(line))
         start += len(line) + 1
+
+
+def _is_hidden(line: Span, hidden: Sequence[Span]) -> bool:
+    comment = inside(line.start, hidden)
+    return comment is not None and line.end <= comment.end
 
 
 def _is_frame(text: str, lines: list[Span], index: int) -> bool:
@@ -159,14 +173,17 @@ def _is_end(text: str, unit: Span, end: "regex.Match[str]") -> bool:
     following = text[end.end() : unit.end].lstrip(" \t\n>\"'“„«(¿¡*_")[:1]
     if following.islower():
         return False
-    return end["mark"] != "." or not _is_abbreviated(text[max(unit.start, end.start() - 24) : end.start()])
+    before = text[max(unit.start, end.start() - 24) : end.start()]
+    return end["mark"] != "." or not _is_abbreviated(before, following)
 
 
-def _is_abbreviated(before: str) -> bool:
+def _is_abbreviated(before: str, following: str) -> bool:
     """Tell the dot of an initial, an abbreviation or an ordinal number from the dot that ends a sentence."""
-    word = regex.search(r"[\p{L}\p{M}\p{N}.]*$", before)
-    last = word[0].casefold() if word else ""
+    words = _WORDS_BEFORE.search(before)
+    another, last = (words[1], words[2].casefold()) if words else (None, "")
     if last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha()):
+        return True
+    if (another and last in _BEHIND_ANOTHER) or (following.isdigit() and last in _BEFORE_FIGURES):
         return True
     # `am 3. Mai`, `19. Jahrhundert`: two digits and a dot more often count than end.
     return last.isdigit() and len(last) <= 2  # noqa: PLR2004 # as the comment says

@@ -5,10 +5,12 @@ where marks stand between them; how a statement reads is what its words and its 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from vault_ask.answering.sentences import LONGEST, Span, units
+from vault_ask.answering.regions import Span, fenced, inside
+from vault_ask.answering.sentences import LONGEST, units
 from vault_ask.answering.statements import alone, statements
 from vault_ask.answering.tables import read_row
 
@@ -16,6 +18,7 @@ _HEADING = re.compile(r"^[ \t]*(?:>[ \t]?)*#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$", re
 _ITEM = re.compile(r"([ \t]*)(?:>[ \t]?)*(?:[-*+•]|\d{1,9}[.)])[ \t]")
 _CALLOUT = re.compile(r"[ \t]*>[ \t]*\[!\w")
 _OPEN_BETWEEN = re.compile(r"[\s>]*")
+_FRAME = " \t\n>"
 _LIST_MARK_BETWEEN = re.compile(r"[\s>]*(?:[-*+•]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?")
 
 
@@ -39,7 +42,35 @@ def standalone(text: str, title: str, longest: int = LONGEST, *, of_properties: 
             Statement(span, alone(span.of(text), title, of_properties=True))
             for span in statements(text, longest, of_properties=True)
         ]
-    return _Reader(text, title, units(text, longest), longest).read()
+    return _Reader(text, title, list(_with_code_whole(text, longest)), longest).read()
+
+
+def _with_code_whole(text: str, longest: int) -> Iterator[list[Span]]:
+    """Give the units of a text, the code of a fence as one, or as few as fit: a line of code means little alone."""
+    code = fenced(text)
+    for fence, inner in groupby(units(text, longest), lambda unit: inside(unit[0].start, code)):
+        if fence is None:
+            yield from inner
+        else:
+            yield from ([part] for part in _parts(text, fence, [line for unit in inner for line in unit], longest))
+
+
+def _parts(text: str, fence: Span, lines: Sequence[Span], longest: int) -> Iterator[Span]:
+    """Take as many lines at once as fit; all of them with the brackets around, which are no words."""
+    inner = fence.of(text)
+    start = fence.start + len(inner) - len(inner.lstrip(_FRAME))
+    end = fence.start + len(inner.rstrip(_FRAME))
+    if end - start <= longest:
+        yield Span(start, end)
+        return
+    part = lines[0]
+    for line in lines[1:]:
+        if line.end - part.start <= longest:
+            part = Span(part.start, line.end)
+        else:
+            yield part
+            part = line
+    yield part
 
 
 class _Reader:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from vault_ask.answering.sentences import LONGEST, Span, sentences
+from vault_ask.answering.regions import Span, without_comments
+from vault_ask.answering.sentences import LONGEST, sentences
 from vault_ask.notes.properties import parted
 from vault_ask.notes.tasks import without_box
 
@@ -14,7 +15,7 @@ def statements(text: str, longest: int = LONGEST, *, of_properties: bool) -> lis
 
 def alone(statement: str, title: str, *, of_properties: bool) -> str:
     """Give a statement as it is read by itself: a task without its box, a property with the name of whose it is."""
-    return f"{title}: {parted(statement)}" if of_properties else without_box(statement)
+    return f"{title}: {parted(statement)}" if of_properties else without_box(without_comments(statement))
 
 
 def _entries(text: str, longest: int) -> Iterator[Span]:

@@ -2,7 +2,7 @@
 
 import re
 
-from vault_ask.answering.sentences import Span
+from vault_ask.answering.regions import Span
 
 _RULE = re.compile(r"[ \t]*(?:>[ \t]?)*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _BAR = re.compile(r"(?<!\\)\|")

@@ -1,10 +1,5 @@
-"""What the reader sees of an answer: a model's words through the citation filter, quotes in quotation marks.
+"""What the reader sees of an answer: a model's words through the citation filter, and quotes."""
 
-A quote is shown as reading text, without the marks of Markdown that a single sentence cannot balance, and a table's row
-with the names of its columns. Word for word it stands in the citation.
-"""
-
-import re
 from collections.abc import Sequence
 from typing import assert_never
 
@@ -12,17 +7,9 @@ from vault_ask.answering.citations import CitationFilter
 from vault_ask.answering.context import Excerpt
 from vault_ask.answering.page import Mark
 from vault_ask.answering.ports import CutShort, Piece, Quoted
-from vault_ask.answering.sentences import Span
-from vault_ask.answering.tables import read_row
+from vault_ask.answering.quoting import quoted
+from vault_ask.answering.regions import Span
 from vault_ask.errors import ModelUnreachable
-
-_WORD_JOINER = "\u2060"
-_LINE_BREAK = re.compile(r"[ \t]*\n[\s>]*")
-_WIKILINK = re.compile(r"!?\[\[([^\[\]\n|]*)(?:\\?\|([^\[\]\n]*))?\]\]")
-_PICTURE = re.compile(r"!\[([^\[\]\n]*)\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)")
-_TAG = re.compile(r"<(?=[A-Za-z/!?])|!(?=\[)")
-_STRESS = re.compile(r"\*\*|==")
-_MARKER = re.compile(r"([\[【［])(?=\s*\^?\d{1,3}\s*[\]】］])")
 
 
 class Wording:
@@ -75,15 +62,4 @@ class Wording:
         text, span = self._excerpts[quote.n].text, Span(quote.start, quote.end)
         between = "\n\n" if self.quotes else ""
         self.quotes.append(quote)
-        return f"{between}“{plain(read_row(text, span) or span.of(text))}” [{quote.n}]"
-
-
-def plain(text: str) -> str:
-    """Make note text fit to read inside an answer: one line of words, with no picture and no false citation.
-
-    What is struck out stays marked as such: it no longer holds.
-    """
-    text = _WIKILINK.sub(lambda link: link[2] or link[1], _LINE_BREAK.sub(" ", text))
-    # A clipped page's pictures would tell a stranger that they are shown.
-    text = _TAG.sub(lambda sign: f"{sign[0]}{_WORD_JOINER}", _PICTURE.sub(r"\1", text))
-    return _MARKER.sub(rf"\1{_WORD_JOINER}", _STRESS.sub("", text))
+        return f"{between}{quoted(text, span, quote.n)}"

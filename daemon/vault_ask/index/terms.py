@@ -49,6 +49,7 @@ COMPOUNDING = frozenset({"da", "de", "et", "fi", "hu", "nl", "nn", "no", "sv"})
 _SPACELESS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}ー"
 _SIGN = r"(?:\+\+|\#(?!\w))?"
 """What makes `C++` and `C#` words of their own; a tag's `#` stands before a word."""
+_SIGNS = frozenset("+#")
 
 # Latin text without accents is most text, and the standard library's engine reads it three times faster.
 _PLAIN = re.compile(r"[A-Za-z0-9]+" + _SIGN)
@@ -119,9 +120,20 @@ def humps(text: str, languages: tuple[str, ...]) -> dict[str, dict[str, tuple[st
 
 
 def bare_terms(word: str, languages: tuple[str, ...]) -> frozenset[str]:
-    """Give those terms of a question's word that leave out its marks, and so may be another word's (`får`, `far`)."""
+    """Give those terms of a question's word that leave out its marks, and so may be another word's.
+
+    These are `far` for `får`, and `c` for `c++`.
+    """
     variants = [_variants(word, language) for language in languages]
+    if signed := signed_terms(word, languages):
+        return frozenset(term for found in variants for term in found) - signed
     return frozenset(bare for found in variants for bare in found[1:]) - {found[0] for found in variants}
+
+
+def signed_terms(word: str, languages: tuple[str, ...]) -> frozenset[str]:
+    """Give the terms of a word that is written with a sign, as `C++` is, that keep the sign; none of any other word."""
+    has_sign = word[-1:] in _SIGNS
+    return frozenset(_variants(word, language)[-1] for language in languages) if has_sign else frozenset()
 
 
 def inflections(word: str, language: str) -> tuple[str, ...]:

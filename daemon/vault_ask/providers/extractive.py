@@ -14,22 +14,21 @@ import numpy as np
 from vault_ask.answering.context import Excerpt
 from vault_ask.answering.evidence import Prompt
 from vault_ask.answering.ports import Piece, Quoted, Window
-from vault_ask.answering.sentences import LONGEST, Span
-from vault_ask.answering.standalone import Statement, asks, standalone
+from vault_ask.answering.sayings import silence
+from vault_ask.answering.sentences import LONGEST
+from vault_ask.answering.standalone import asks
 from vault_ask.errors import ModelError
 from vault_ask.index.embedding import Embedder, Refused
 from vault_ask.index.terms import terms
-from vault_ask.index.within import Tasks
-from vault_ask.notes.tasks import boxed
-from vault_ask.providers.extractive_choice import MOST_QUOTES, Candidate, within, worthy
+from vault_ask.notes.properties import parted
+from vault_ask.providers.extractive_choice import MOST_QUOTES, Candidate, name_of, within, worthy
+from vault_ask.providers.extractive_unranked import is_wanted, listed, opening, said_in
 from vault_ask.providers.extractive_words import Asked, asked_of
 from vault_ask.retrieval.words import is_wordless
 
 CANDIDATES = 16
 """Sentences that are embedded for one answer, beside one of each note that has none among them: at 5 to 10 ms each, all
 they cost is a tenth of a second or two."""
-
-MOST_LISTED = 12
 
 SPOKEN_OF = 2
 """Where nothing of the note in question stands out, another note's sentence has to hold so many of the question's words
@@ -56,7 +55,11 @@ class Weights:
     """For a task of the state that is asked for (`what is still open?`), against one of another state; times the
     score of the note's best passage as a share of the best one's, since every list has tasks that are open."""
     own: float = 0.5
-    """For a sentence of the note in question; another note's that holds more of the question's words still wins."""
+    """For a sentence of the note in question, or of one that both it and the question name; another note's that holds
+    more of the question's words still wins."""
+    key: float = 1.0
+    """For a property, times the share of its key's words that the question asks for: who asks when something is `due`
+    asks for that property before one with `service` in its value."""
 
 
 class ExtractiveGenerator:
@@ -86,15 +89,18 @@ class ExtractiveGenerator:
         """It is always there."""
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
-        """Yield the quotes, the best first, at most `answer_chars` characters together."""
-        for quote in await asyncio.to_thread(self.quotes, prompt):
+        """Yield the quotes, the best first, at most `answer_chars` characters together; words where there are none."""
+        quotes = await asyncio.to_thread(self.quotes, prompt)
+        for quote in quotes:
             yield quote
+        if not quotes:
+            yield silence(prompt.answer_in or prompt.language, [])
 
     def quotes(self, prompt: Prompt) -> list[Quoted]:
         """Choose the quotes; what `stream` yields, for a caller that waits anyway."""
         if prompt.is_listing:
-            listed = within(_listed(prompt, min(LONGEST, self._answer_chars)), self._answer_chars)
-            return [Quoted(c.excerpt.n, c.span.start, c.span.end) for c in listed] or _opening(
+            fitting = within(listed(prompt, min(LONGEST, self._answer_chars)), self._answer_chars)
+            return [Quoted(c.excerpt.n, c.span.start, c.span.end) for c in fitting] or opening(
                 prompt, self._answer_chars
             )
         asked = asked_of(prompt)
@@ -102,21 +108,23 @@ class ExtractiveGenerator:
         if prompt.is_broad:
             chosen = _beginnings_and(chosen, prompt, min(LONGEST, self._answer_chars))
         quoted = [Quoted(c.excerpt.n, c.span.start, c.span.end) for c in within(chosen, self._answer_chars)]
-        return quoted or _opening(prompt, self._answer_chars)
+        return quoted or opening(prompt, self._answer_chars)
 
     def _by_words(self, prompt: Prompt, asked: Asked) -> list[Candidate]:
         best = max((e.score for e in prompt.excerpts), default=0.0)
         shares: dict[str, float] = {}
         for excerpt in prompt.excerpts:
             shares[excerpt.path] = max(shares.get(excerpt.path, 0.0), _share(excerpt, best))
+        named = _named_by_note_and_question(prompt, asked)
         found: list[Candidate] = []
         for excerpt in prompt.excerpts:
+            is_meant = excerpt.in_question or excerpt.path in named
             prior = self._weights.passage * _share(excerpt, best)
-            prior += self._weights.own if excerpt.in_question else 0.0
-            least = SPOKEN_OF if prompt.is_broad and not excerpt.in_question else 0
+            prior += self._weights.own if is_meant else 0.0
+            least = SPOKEN_OF if prompt.is_broad and not is_meant else 0
             of_tasks = self._weights.task * shares[excerpt.path]
             found.extend(
-                replace(one, score=one.score + of_tasks * _is_wanted(one.text, prompt.tasks))
+                replace(one, score=one.score + of_tasks * is_wanted(one.text, prompt.tasks))
                 for one in self._of_excerpt(asked, excerpt, prior, least)
             )
         if self._embedder is not None:
@@ -125,7 +133,7 @@ class ExtractiveGenerator:
 
     def _of_excerpt(self, asked: Asked, excerpt: Excerpt, prior: float, least: int) -> Iterable[Candidate]:
         """Give the statements of an excerpt that hold at least so many of the question's words."""
-        said = _standalone(excerpt, min(LONGEST, self._answer_chars))
+        said = said_in(excerpt, min(LONGEST, self._answer_chars))
         bags = [frozenset(terms(statement.reading, excerpt.language)) for statement in said]
         title = frozenset(terms(excerpt.title, excerpt.language))
         above = title.union(terms(" ".join(excerpt.heading_path), excerpt.language))
@@ -142,8 +150,18 @@ class ExtractiveGenerator:
             more = self._weights.around * asked.share_in(around) + self._weights.new * asked.news_in(bag)
             if is_question:
                 more += self._weights.asks
-            held, titled = asked.held_in(bag | title), asked.held_in(title)
-            yield Candidate(excerpt, statement, words, prior + words + more, held, titled)
+            key = _key(statement.span.of(excerpt.text), excerpt) if excerpt.of_properties else frozenset[str]()
+            for_key = self._weights.key * asked.share_asked_for(key)
+            yield Candidate(
+                excerpt,
+                statement,
+                words,
+                prior + words + more + for_key,
+                held=asked.held_in(bag | title),
+                titled=asked.held_in(title),
+                is_telling=asked.count_in(bag) > 0,
+                for_key=for_key,
+            )
 
     def _by_closeness(self, prompt: Prompt, ranked: list[Candidate]) -> list[Candidate]:
         """Add the vectors' say to the best scores, and to that of each note's best; without any, leave them be."""
@@ -196,12 +214,29 @@ def _language(candidate: Candidate, asked_in: str) -> str:
     return asked_in if candidate.excerpt.language == "und" else candidate.excerpt.language
 
 
+def _key(entry: str, excerpt: Excerpt) -> frozenset[str]:
+    return frozenset(terms(parted(entry.partition(":")[0]), excerpt.language))
+
+
+def _named_by_note_and_question(prompt: Prompt, asked: Asked) -> frozenset[str]:
+    """Give the notes that the question names and the note in question names or links to: it is about these as well."""
+    own = [excerpt for excerpt in prompt.excerpts if excerpt.in_question]
+    paths = {excerpt.path for excerpt in own}
+    said = frozenset(term for excerpt in own for term in terms(excerpt.text, excerpt.language))
+    named: set[str] = set()
+    for excerpt in prompt.excerpts if own else ():
+        title = name_of(excerpt)
+        if title and title <= asked.terms and (title <= said or excerpt.via in paths):
+            named.add(excerpt.path)
+    return frozenset(named)
+
+
 def _beginnings_and(ranked: list[Candidate], prompt: Prompt, longest: int) -> list[Candidate]:
     """Take by turns how a passage of the note in question begins, and the best sentences, as many as are quoted.
 
     A question about a note as a whole is near to no sentence of it; what it is about is told where it begins.
     """
-    own = ((e, _standalone(e, longest)) for e in prompt.excerpts if e.in_question and not e.of_properties)
+    own = ((e, said_in(e, longest)) for e in prompt.excerpts if e.in_question and not e.of_properties)
     beginnings = [Candidate(excerpt, said[0], 0.0, 0.0) for excerpt, said in own if said]
     is_elsewhere = ranked and not ranked[0].excerpt.in_question
     turns = (ranked, beginnings) if is_elsewhere else (beginnings, ranked)
@@ -209,53 +244,5 @@ def _beginnings_and(ranked: list[Candidate], prompt: Prompt, longest: int) -> li
     return list({(one.excerpt.n, one.span): one for one in by_turns}.values())[:MOST_QUOTES]
 
 
-def _standalone(excerpt: Excerpt, longest: int) -> list[Statement]:
-    return standalone(excerpt.text, excerpt.title, longest, of_properties=excerpt.of_properties)
-
-
 def _share(excerpt: Excerpt, best: float) -> float:
     return max(excerpt.score, 0.0) / best if best > 0 else 0.0
-
-
-def _is_wanted(sentence: str, tasks: Sequence[Tasks]) -> int:
-    """Give 1 for a task that is asked for, -1 for one of another state, 0 for any other sentence."""
-    task = boxed(sentence) if tasks else None
-    if task is None:
-        return 0
-    return 1 if any(wanted.holds(task) for wanted in tasks) else -1
-
-
-def _listed(prompt: Prompt, longest: int) -> list[Candidate]:
-    """Take by turns from each passage the tasks that are asked for, else how it begins: there is nothing to rank by."""
-    of_each: list[list[Candidate]] = []
-    for excerpt in prompt.excerpts:
-        said = [Candidate(excerpt, statement, 0.0, 0.0) for statement in _standalone(excerpt, longest)]
-        wanted = [candidate for candidate in said if _is_wanted(candidate.text, prompt.tasks) > 0]
-        of_each.append(wanted or said[:1])
-    by_turns = (one for turn in zip_longest(*of_each) for one in turn if one is not None)
-    return list(by_turns)[:MOST_LISTED]
-
-
-def _opening(prompt: Prompt, room: int) -> list[Quoted]:
-    """Quote a line of the best excerpt that has one, for passages that hold headings and nothing else."""
-    spoken = (excerpt for excerpt in prompt.excerpts if excerpt.text.strip())
-    best = max(spoken, key=lambda excerpt: (excerpt.in_question, excerpt.score), default=None)
-    if best is None:
-        return []
-    asked = asked_of(prompt)
-    line = max(
-        _spoken_lines(best.text, room),
-        key=lambda line: asked.share_in(frozenset(terms(line.of(best.text), best.language))),
-    )
-    return [Quoted(best.n, line.start, line.end)]
-
-
-def _spoken_lines(text: str, room: int) -> Iterable[Span]:
-    """Give the lines of a text that are not blank, each without blanks around it and no longer than `room`."""
-    start = 0
-    for line in text.split("\n"):
-        words = line.strip()
-        first = start + line.index(words)
-        if words:
-            yield Span(first, first + len(words[:room].rstrip()))
-        start += len(line) + 1

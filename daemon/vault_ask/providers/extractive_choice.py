@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from vault_ask.answering.context import Excerpt
-from vault_ask.answering.sentences import Span
+from vault_ask.answering.regions import Span
 from vault_ask.answering.standalone import Statement
 from vault_ask.index.terms import terms
 from vault_ask.providers.extractive_words import Asked
@@ -41,6 +41,8 @@ class Candidate:
     """A statement of an excerpt, what the question's words in it are worth, and how well it seems to answer.
 
     `held` are the words of the question that stand in it or in the title of its note, `titled` those in the title.
+    `is_telling` says whether one that tells passages apart stands in it. `for_key` is what its score has from being a
+    property whose key the question names.
     """
 
     excerpt: Excerpt
@@ -49,6 +51,8 @@ class Candidate:
     score: float
     held: frozenset[str] = frozenset()
     titled: frozenset[str] = frozenset()
+    is_telling: bool = False
+    for_key: float = 0.0
 
     @property
     def span(self) -> Span:
@@ -68,19 +72,21 @@ class Candidate:
     @property
     def is_idle(self) -> bool:
         """Whether it is a property without a word of the question, as `author: …` is where it is asked who wrote it."""
-        return self.excerpt.of_properties and self.held <= self.titled
+        return self.excerpt.of_properties and self.held <= self.titled and not self.for_key
 
 
 def worthy(ranked: Sequence[Candidate], asked: Asked) -> list[Candidate]:
     """Choose the candidates to quote, in order: the best, then what is worth most beside those chosen before it."""
     if not ranked:
         return []
-    ranked = _sparing(ranked)
+    ranked = _idle_last(_sparing(ranked))
     choice = _Choice(asked, ranked[0])
+    # A key alone puts nothing else beside the point.
+    least = WORTH_QUOTING * (ranked[0].score - ranked[0].for_key)
     left = list(ranked[1:])
     while left and len(choice.taken) < MOST_QUOTES:
         further = max(left, key=choice.worth)
-        if choice.worth(further) < WORTH_QUOTING * ranked[0].score:
+        if choice.worth(further) < least:
             break
         left.remove(further)
         choice.take(further)
@@ -94,6 +100,17 @@ def _sparing(ranked: Sequence[Candidate]) -> list[Candidate]:
         if candidate.is_idle:
             best.setdefault(candidate.excerpt.path, candidate)
     return [one for one in ranked if not one.is_idle or one is best[one.excerpt.path]]
+
+
+def _idle_last(ranked: Sequence[Candidate]) -> list[Candidate]:
+    """Put idle properties behind what a note in their language says on the question; vectors alone speak for them."""
+    spoken = {one.language for one in ranked if one.is_telling and not one.excerpt.of_properties}
+    behind = [one for one in ranked if one.is_idle and (one.language in spoken or one.language == "und")]
+    if not spoken or not behind:
+        return list(ranked)
+    last = max(at for at, one in enumerate(ranked) if one.is_telling and not one.excerpt.of_properties)
+    first = [one for one in ranked[: last + 1] if one not in behind]
+    return [*first, *(one for one in ranked if one not in first)]
 
 
 class _Choice:
@@ -141,8 +158,14 @@ def _leads(quote: Candidate, excerpt: Excerpt) -> bool:
     """Say whether a quote's note was what led to an excerpt, or its sentence names the excerpt's note."""
     if excerpt.via == quote.excerpt.path:
         return True
-    name = _bag(_QUALIFIER.sub("", excerpt.title), quote.language) - _helpers(quote.language)
+    name = name_of(excerpt, quote.language)
     return bool(name) and name <= _bag(quote.text, quote.language)
+
+
+def name_of(excerpt: Excerpt, language: str | None = None) -> frozenset[str]:
+    """Give the telling terms of an excerpt's title, in its own language or another."""
+    language = language or excerpt.language
+    return _bag(_QUALIFIER.sub("", excerpt.title), language) - _helpers(language)
 
 
 @lru_cache(maxsize=256)

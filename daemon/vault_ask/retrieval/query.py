@@ -15,7 +15,7 @@ from vault_ask.notes.language import LanguageDetector
 from vault_ask.notes.written_dates import orders_in
 from vault_ask.retrieval.filter_telling import slips, unmet
 from vault_ask.retrieval.filters import Filtered, read_filters
-from vault_ask.retrieval.helpers import helpers_of
+from vault_ask.retrieval.helpers import helpers_of, without_asking
 from vault_ask.retrieval.hits import Understanding
 from vault_ask.retrieval.todo import asked_state, asks_for_tasks_alone
 from vault_ask.retrieval.when import When, asks_what_happened, read_when
@@ -54,7 +54,7 @@ class Query:
         if not self.is_whole:
             return False
         if self.tasks is not None:
-            return asks_for_tasks_alone(self.when.rest, helpers_of(self.language))
+            return asks_for_tasks_alone(without_asking(self.when.rest, self.language), helpers_of(self.language))
         narrows = self.preferred is not None or bool(self.within) or self.when.order in ("latest", "earliest")
         return narrows and (is_wordless(self.when.rest) or asks_what_happened(self.when.rest, self.language))
 
@@ -90,7 +90,8 @@ class QueryReader:
         order = view.state.day_order if None in orders_in(said) else None
         when = read_when(said, language=language, now=now, week_start=self._week_start, order=order)
         within = Within(filtered.filters)
-        state = asked_state(when.rest)
+        # `Can you tell me what is still open?` is no question whether somebody can.
+        state = asked_state(without_asking(when.rest, language))
         days, tasks = _there(view, filtered.filters, when.days, None if state is None else Tasks((state,)))
         # Words that name a day say nothing more once it is known which passages are of it.
         rest = filtered.rest.replace(said, when.rest, 1) if days else filtered.rest

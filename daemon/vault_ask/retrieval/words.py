@@ -187,8 +187,8 @@ def _counted(
 def _as_written(
     word: str, listed: tuple[str, ...], languages: tuple[str, ...], counted: Mapping[str, int]
 ) -> tuple[str, ...]:
-    """Look for a word with its marks alone where a note in sight has it so: `får` is not `far`."""
-    if word.isascii():
+    """Look for a word with its marks alone where a note in sight has it so: `får` is not `far`, `C++` is not `C`."""
+    if word.isalnum() and word.isascii():
         return listed
     bare = bare_terms(word, languages)
     marked = tuple(term for term in listed if term not in bare)
