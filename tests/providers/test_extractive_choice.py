@@ -1,5 +1,7 @@
 """Quotes beside the best one: what they add to it, and the notes it leads to."""
 
+from dataclasses import replace
+
 import pytest
 
 from prompting import prompt_of
@@ -148,3 +150,15 @@ class TestWhatAQuoteAdds:
     def test_there_are_never_more_than_a_few(self) -> None:
         rents = [note(n, f"Flat {n}", f"The rent of flat {n} is {n}00.") for n in range(1, 9)]
         assert len(quotes("What is the rent of flat 1, 2, 3, 4, 5, 6, 7 and 8?", *rents)) == MOST_QUOTES
+
+
+class TestADateAmongTheProperties:
+    QUESTION = "How many kilos of potatoes did the plot give in 2026?"
+    DATE = replace(note(2, "2026-05-06", "date: 2026-05-06", score=0.9), of_properties=True)
+
+    def test_is_not_quoted_for_the_year_of_the_question(self) -> None:
+        plot = note(1, "Plot", "31 kilos of potatoes from four rows of the plot.")
+        assert quotes(self.QUESTION, plot, self.DATE) == [plot.text]
+
+    def test_is_quoted_where_it_is_the_best_there_is(self) -> None:
+        assert quotes("2026", self.DATE) == [self.DATE.text]

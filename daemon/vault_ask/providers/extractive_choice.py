@@ -74,12 +74,19 @@ class Candidate:
         """Whether it is a property without a word of the question, as `author: …` is where it is asked who wrote it."""
         return self.excerpt.of_properties and self.held <= self.titled and not self.for_key
 
+    @property
+    def only_dates(self) -> bool:
+        """Whether it is a property that has nothing of the question but figures, as `date: 2026-05-06` has the year."""
+        return self.excerpt.of_properties and bool(self.held) and not self.for_key and all(map(str.isdigit, self.held))
+
 
 def worthy(ranked: Sequence[Candidate], asked: Asked) -> list[Candidate]:
     """Choose the candidates to quote, in order: the best, then what is worth most beside those chosen before it."""
     if not ranked:
         return []
     ranked = _idle_last(_sparing(ranked))
+    # A date is an answer where it is the best one, and beside another it only says the question's year again.
+    ranked = [ranked[0], *(one for one in ranked[1:] if not one.only_dates)]
     choice = _Choice(asked, ranked[0])
     # A key alone puts nothing else beside the point.
     least = WORTH_QUOTING * (ranked[0].score - ranked[0].for_key)
