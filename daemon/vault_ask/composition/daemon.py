@@ -30,7 +30,10 @@ from vault_ask.wire import IndexEvent, NotesEvent, StatusResponse
 
 log = structlog.get_logger()
 
-NOT_READ_YET = "The vault cannot be read just now and has not been since the start; `vault-ask status` says why."
+NOT_READ_YET = (
+    "The vault cannot be read just now and has not been since the start. Why, and what to do, stands in the status: "
+    "above the questions of /chat and of the plugin, and at /api/status."
+)
 OFFER_SECONDS = 60.0
 """How long a look for a running Ollama is believed."""
 
