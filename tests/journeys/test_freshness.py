@@ -194,3 +194,12 @@ def test_a_start_without_the_vault_serves_what_is_indexed(house: House, tmp_path
         (tmp_path / "aside").rename(house.vault)
         wait_until(lambda: status(daemon).vault.mode == "watching")
         assert status(daemon).notes == 3
+
+
+def test_a_question_before_the_vault_was_ever_read_is_told_where_the_reason_stands(house: House) -> None:
+    for note in house.vault.rglob("*.md"):
+        note.unlink()
+    with house.daemon(caught_up=False) as daemon:
+        wait_until(lambda: status(daemon).vault.mode == "waiting")
+        assert any("/api/status" in notice for notice in ask(daemon, "What does the boat need?").notices)
+        assert "is empty" in status(daemon).vault.message
