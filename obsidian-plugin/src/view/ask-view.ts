@@ -312,6 +312,8 @@ export class AskView extends ItemView implements HoverParent {
 
   private onRenamed(from: string, to: string): void {
     this.asker.renamed(from, to);
+    // At once: a click before the next frame would find the old path, where no note is any more.
+    this.turnList.show(this.asker.conversation);
     this.composer.renamed(from, to);
     this.onFileOpen();
     this.onVaultChange();

@@ -83,7 +83,9 @@ export class TurnView extends Component {
 
   /** Draw what is new of the words until a time of performance.now(); say whether all is drawn. */
   async draw(until: number): Promise<boolean> {
-    return (await this.answerText.draw(until)) && (await this.webPart.draw(until));
+    const isDrawn = (await this.answerText.draw(until)) && (await this.webPart.draw(until));
+    this.answerEl.setAttr("aria-busy", !isDrawn || !hasEnded(this.turnShown));
+    return isDrawn;
   }
 
   private textIn(el: HTMLElement, chip: (n: number) => HTMLElement | null): AnswerText {
@@ -113,7 +115,6 @@ export class TurnView extends Component {
     const { state, error } = this.turnShown;
     this.workingEl.setText(workingOn(this.turnShown));
     this.workingEl.hidden = isEnded;
-    this.answerEl.setAttr("aria-busy", !isEnded);
     const trouble = error?.message ?? (state === "stopped" ? "Stopped." : "");
     this.troubleEl.setText(trouble);
     this.troubleEl.hidden = trouble === "";

@@ -73,11 +73,12 @@ export class Pane {
     await this.reached("done");
   }
 
-  /** Wait until the newest turn is in a state. */
+  /** Wait until the newest turn is in a state, and drawn as it is then. */
   async reached(state: string): Promise<void> {
     await this.page.waitForFunction((wanted) => {
       const turns = document.querySelectorAll<HTMLElement>(".vault-ask-turn");
-      return turns[turns.length - 1]?.dataset["state"] === wanted;
+      const last = turns[turns.length - 1];
+      return last?.dataset["state"] === wanted && last.querySelector(".vault-ask-answer[aria-busy='false']") !== null;
     }, state);
   }
 
@@ -91,8 +92,9 @@ export class Pane {
     await this.page.locator(`.vault-ask-personal[aria-checked="${on}"]`).waitFor();
   }
 
-  /** What openLinkText was asked so far, and where it landed. */
-  opened(): Promise<OpenedLink[]> {
+  /** Wait until openLinkText was asked so many times, and give what it was asked and where it landed. */
+  async opened(times: number): Promise<OpenedLink[]> {
+    await this.page.waitForFunction((many) => window.bench.app.workspace.benchOpened.length >= many, times);
     return this.page.evaluate(() => window.bench.app.workspace.benchOpened);
   }
 }

@@ -23,8 +23,7 @@ test("notes near the open one stand in the idle pane, with why, and open on a cl
   expect(words).toContain("Growing in the North");
   expect(words).not.toContain("Allotment Plot 27");
   await related.filter({ hasText: "Growing in the North" }).click();
-  await page.waitForFunction(() => window.bench.app.workspace.benchOpened.length === 1);
-  expect((await pane.opened())[0]).toMatchObject({ path: "Topics/Growing in the North.md", created: false });
+  expect((await pane.opened(1))[0]).toMatchObject({ path: "Topics/Growing in the North.md", created: false });
 });
 
 test("the open note is followed: another note has other neighbours, and a side view is no note", async () => {
@@ -151,7 +150,7 @@ test("in a window of its own the pane asks, streams, opens links and closes as i
   await popup.locator(".vault-ask-peek:visible").waitFor();
   await popup.locator(".hover-popover").waitFor();
   await chip.click();
-  await page.waitForFunction(() => window.bench.app.workspace.benchOpened.length === 1);
+  await pane.opened(1);
   expect(await page.locator("[class*=vault-ask]").count()).toBe(0);
   await box.press("Escape");
   expect(app.errors).toEqual([]);

@@ -120,7 +120,7 @@ test("a hostile note is quoted as words in the answer, the sources, the peek and
   await page.mouse.move(5, 5);
   await expectHarmless(app, page);
   await chip.click();
-  expect((await pane.opened())[0]).toMatchObject({ path: HOSTILE, created: false });
+  expect((await pane.opened(1))[0]).toMatchObject({ path: HOSTILE, created: false });
   await page.evaluate(() => window.bench.command("vault-ask:ask-about-note"));
   await page.locator(".vault-ask-note-chip").filter({ hasText: "<b onmouseover" }).waitFor();
   await expectHarmless(app, page);

@@ -129,10 +129,9 @@ test("citations open where the settings say, unless the keys say otherwise", asy
   await pane.ask();
   const chip = pane.last("a.vault-ask-chip").first();
   await chip.click();
-  await page.waitForFunction(() => window.bench.app.workspace.benchOpened.length === 1);
+  await pane.opened(1);
   await chip.click({ modifiers: ["Control"] });
-  await page.waitForFunction(() => window.bench.app.workspace.benchOpened.length === 2);
-  expect((await pane.opened()).map((one) => one.newLeaf)).toEqual(["split", "tab"]);
+  expect((await pane.opened(2)).map((one) => one.newLeaf)).toEqual(["split", "tab"]);
 });
 
 test.each([null, "nonsense", { address: 7, sources: "many", openIn: "moon" }, { address: "javascript:alert(1)" }])(

@@ -29,7 +29,7 @@ test("pages stand under a heading of their own, their numbers count them alone, 
   await web.locator("a.vault-ask-webchip").first().click();
   await opened;
   await expect.poll(() => app.foreign).toEqual([PAGES[0]?.url]);
-  expect(await pane.opened()).toEqual([]);
+  expect(await pane.opened(0)).toEqual([]);
 });
 
 test("with personal notes the web is not asked, and no part of it is shown", async () => {
