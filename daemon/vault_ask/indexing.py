@@ -125,7 +125,7 @@ def _work(workshop: Workshop, stop: Event, *, embed: bool) -> Outcome:
         workshop.backlog.drain(stop)
     if report.anything:
         workshop.writer.optimize()
-    _, waiting = workshop.writer.count_waiting()
+    waiting = workshop.writer.count_waiting_notes()
     return Outcome(
         report=report,
         chunks=workshop.writer.count_chunks(),

@@ -49,7 +49,7 @@ def test_an_index_of_an_older_vault_ask_is_told_as_such_and_read_once_it_was_ope
     building.put(NOTES)
     building.close()
     older = apsw.Connection(str(building.files.current))
-    older.execute("DROP INDEX chunks_seen")
+    older.execute("DROP INDEX chunks_waiting; CREATE INDEX chunks_waiting ON chunks (state) WHERE state = 0")
     older.pragma("user_version", SCHEMA - 1)
     older.close()
     with pytest.raises(IndexFailed, match="older vault-ask"):

@@ -46,7 +46,7 @@ def content(data: Path) -> dict[str, Any]:
     """All that an index holds, without row numbers and times."""
     writer = IndexWriter(IndexFiles(data).current)
     assert faults(writer) == []
-    assert writer.count_waiting() == (0, 0)
+    assert writer.count_waiting() == 0
     db = writer._db
     queries = {
         "notes": "SELECT path, title, level, language, content_hash, frontmatter, aliases FROM notes ORDER BY path",

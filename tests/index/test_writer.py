@@ -120,7 +120,7 @@ def test_another_note_with_the_same_passage_gets_a_vector_of_its_own(
     embedder.embedded.clear()
     building.put({"B.md": "same words"})
     # The prelude names the note, so the embedded text differs; only a rename takes a vector over.
-    assert building.writer.count_waiting() == (0, 0)
+    assert building.writer.count_waiting() == 0
     assert len(rows(building, "A.md")) == len(rows(building, "B.md")) == 1
 
 
@@ -140,14 +140,14 @@ def test_without_an_embedder_passages_wait_and_are_found_by_words(tmp_path: Path
     building = Building(tmp_path, chunks=SMALL)
     building.put({"Old.md": LONG})
     building.put({"New.md": "fresh"})
-    assert building.writer.count_waiting() == (4, 2)
+    assert (building.writer.count_waiting(), building.writer.count_waiting_notes()) == (4, 2)
     waiting = building.writer.waiting(10)
     assert waiting[0].text == "New\nfresh"
     building.writer.use_space(embedder.space, embedder.priors(), "off")
     building.embedder = embedder
     made, _ = building.embed({item.embed_hash: item.text for item in waiting[:2]})
     building.writer.store_vectors(made, frozenset({waiting[2].embed_hash}))
-    assert building.writer.count_waiting() == (1, 1)
+    assert building.writer.count_waiting() == 1
     assert faults(building.writer) == []
     with building.open(OPEN) as view:
         assert view.state.counts().waiting_notes == 1
@@ -159,7 +159,7 @@ def test_without_an_embedder_passages_wait_and_are_found_by_words(tmp_path: Path
 def test_a_refused_text_waits_no_longer_and_is_asked_again_when_it_changes(tmp_path: Path) -> None:
     building = Building(tmp_path, HashEmbedder(refuses=["poison"]))
     building.put({"A.md": "poison text", "B.md": "good text"})
-    assert building.writer.count_waiting() == (0, 0)
+    assert building.writer.count_waiting() == 0
     with building.open(OPEN) as view:
         assert len(view.vectors.nearest(bag_of_words("text", 64), 9)) == 1
         assert len(view.words.matching('"poison"', 9)) == 1

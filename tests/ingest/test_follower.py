@@ -39,7 +39,7 @@ def test_a_started_follower_catches_up_and_embeds(bench: Make) -> None:
     work = bench({"A.md": "alpha\n", "B.md": "beta\n"})
     with following(work) as follower:
         assert follower.wait_until_caught_up(10)
-        wait_until(lambda: work.writer.count_waiting() == (0, 0) and len(work.embedder.embedded) == 2)
+        wait_until(lambda: work.writer.count_waiting() == 0 and len(work.embedder.embedded) == 2)
 
 
 def test_a_change_is_followed(bench: Make) -> None:
@@ -108,7 +108,7 @@ def test_the_backlog_drains_by_itself_when_the_embedder_is_back(bench: Make) -> 
         assert work.found("alpha") == ["A.md"]
         work.embedder.recover()
         work.now += 500
-        wait_until(lambda: work.writer.count_waiting() == (0, 0))
+        wait_until(lambda: work.writer.count_waiting() == 0)
 
 
 def test_a_fault_of_ours_is_told_without_its_words_and_got_over(bench: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,6 +99,16 @@ def m008_see_chunks_without_reading_them(connection: apsw.Connection) -> None:
     connection.execute("CREATE INDEX chunks_seen ON chunks (id, level, state)")
 
 
+def m009_order_what_waits(connection: apsw.Connection) -> None:
+    """Keep in the index of waiting chunks what orders them.
+
+    By their state, which is one for all, SQLite looked through everything that waits for each text that was embedded.
+    """
+    connection.execute(
+        "DROP INDEX chunks_waiting; CREATE INDEX chunks_waiting ON chunks (note, ordinal) WHERE state = 0"
+    )
+
+
 _TALLY_NEW = (
     "INSERT INTO tallies VALUES (new.language, new.level, 1) "
     "ON CONFLICT (language, level) DO UPDATE SET chunks = chunks + 1;"
@@ -114,6 +124,7 @@ MIGRATIONS: tuple[Callable[[apsw.Connection], None], ...] = (
     m006_keep_the_days,
     m007_keep_what_narrows,
     m008_see_chunks_without_reading_them,
+    m009_order_what_waits,
 )
 
 SCHEMA = len(MIGRATIONS)

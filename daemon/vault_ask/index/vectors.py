@@ -10,6 +10,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from vault_ask.index.chunk_state import ChunkState
 from vault_ask.index.database import fetch, has_vectors
 from vault_ask.index.embedding import EmbeddingSpace, Priors, Vector
 from vault_ask.index.statistics import EVERYTHING, Centring, Mean, estimate, make_centring, unit
@@ -129,7 +130,8 @@ def refresh(db: apsw.Connection, *, force: bool) -> bool:
     """Estimate the means anew when enough has changed, and centre every vector by them. Say whether it was done."""
     if not has_vectors(db):
         return False
-    count = fetch(db, "SELECT count(*) FROM embeddings")[0][0]
+    # By an index of the chunks: to count the vectors themselves reads every page of them.
+    count = fetch(db, f"SELECT count(*) FROM chunks WHERE state = {ChunkState.EMBEDDED}")[0][0]
     rows = fetch(db, "SELECT count FROM statistics WHERE name = ?", (f"mean:{EVERYTHING}",))
     before = rows[0][0] if rows else 0
     if count == 0 or (not force and before / GROWTH < count < before * GROWTH):

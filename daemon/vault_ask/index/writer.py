@@ -264,10 +264,15 @@ class IndexWriter:
         with self._reading() as db:
             return waiting.waiting(db, limit)
 
-    def count_waiting(self) -> tuple[int, int]:
-        """Count the chunks that wait for a vector, and the notes they are in."""
+    def count_waiting(self) -> int:
+        """Count the chunks that wait for a vector."""
         with self._reading() as db:
             return waiting.count_waiting(db)
+
+    def count_waiting_notes(self) -> int:
+        """Count the notes of which a chunk waits for a vector."""
+        with self._reading() as db:
+            return waiting.count_waiting_notes(db)
 
     def without_vector(self, drafts: Sequence[Draft]) -> dict[bytes, str]:
         """Give the texts of drafts, by embedding hash, of which no vector is stored yet."""

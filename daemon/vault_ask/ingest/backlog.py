@@ -132,7 +132,7 @@ class Backlog:
         if self._embedder is None:
             return True
         with self._running:
-            total, _ = self._writer.count_waiting()
+            total = self._writer.count_waiting()
             if total == 0:
                 self._rest()
                 # What was embedded before it was stored counts as well; most times this only counts the vectors.
@@ -174,7 +174,7 @@ class Backlog:
             self._writer.store_vectors(result.made, result.refused)
             self._writer.refresh_statistics()
             self._pace(len(waiting), self._clock() - started)
-            left, _ = self._writer.count_waiting()
+            left = self._writer.count_waiting()
             self._progress.advance(len(waiting), total=self._progress.snapshot.done + len(waiting) + left)
         return False
 

@@ -13,20 +13,26 @@ from vault_ask.index.embedding import Vector
 
 def waiting(db: apsw.Connection, limit: int) -> list[Waiting]:
     """Give chunks without a vector, those of the newest notes first, so that today's note is not last."""
-    rows = fetch(
+    # Which they are is told by an index alone; text is read of those that are given.
+    first = fetch(
         db,
-        "SELECT c.id, c.embed_hash, c.prelude, c.body FROM chunks AS c JOIN notes AS n ON n.id = c.note "
+        "SELECT c.id FROM chunks AS c JOIN notes AS n ON n.id = c.note "
         f"WHERE c.state = {ChunkState.WAITING} ORDER BY n.mtime DESC, c.note, c.ordinal LIMIT ?",
         (limit,),
     )
+    rows = (fetch(db, "SELECT id, embed_hash, prelude, body FROM chunks WHERE id = ?", chunk)[0] for chunk in first)
     return [Waiting(chunk, digest, f"{prelude}\n{body}".strip()) for chunk, digest, prelude, body in rows]
 
 
-def count_waiting(db: apsw.Connection) -> tuple[int, int]:
-    """Count the chunks that wait for a vector, and the notes they are in."""
-    counted = f"SELECT count(*), count(DISTINCT note) FROM chunks WHERE state = {ChunkState.WAITING}"
-    chunks, notes = fetch(db, counted)[0]
-    return int(chunks), int(notes)
+def count_waiting(db: apsw.Connection) -> int:
+    """Count the chunks that wait for a vector."""
+    return int(fetch(db, f"SELECT count(*) FROM chunks WHERE state = {ChunkState.WAITING}")[0][0])
+
+
+def count_waiting_notes(db: apsw.Connection) -> int:
+    """Count the notes of which a chunk waits for a vector."""
+    counted = f"SELECT count(DISTINCT note) FROM chunks WHERE state = {ChunkState.WAITING}"
+    return int(fetch(db, counted)[0][0])
 
 
 def store_vectors(db: apsw.Connection, made: Mapping[bytes, Vector], refused: frozenset[bytes]) -> None:
