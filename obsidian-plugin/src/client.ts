@@ -51,7 +51,7 @@ const BLOCKED_FOR = 10 * 60_000;
 /** How often the status is asked for where nothing streams, while work goes on and while none does. */
 const BUSY_PAUSE = 5_000;
 const IDLE_PAUSE = 30_000;
-const UNSTREAMED = "This device does not let answers arrive word by word, so this one comes in one piece.";
+const UNSTREAMED = "This device cannot stream: answers come in one piece.";
 
 /** Asks one daemon. An aborted request rejects with the AbortError of its signal; all else with a DaemonError. */
 export class Daemon {

@@ -8,6 +8,7 @@ import pytest
 
 from vault_ask.index import vectors
 from vault_ask.index.embedding import EmbeddingSpace, Priors, Vector
+from vault_ask.index.reading.vectors import MOST_NEAR
 from vault_ask.index.statistics import ANISOTROPY, EVERYTHING, SHRINKAGE, Mean, estimate, make_centring, unit
 from vault_building import OPEN, PRIVATE, Building, faults, made_by_hand, placed
 
@@ -263,3 +264,12 @@ def test_holes_among_the_vectors_are_closed_at_leisure(tmp_path: Path) -> None:
 
 def _places(building: Building) -> int:
     return building.writer._db.execute("SELECT sum(size) FROM chunks_vec_chunks").fetchall()[0][0]
+
+
+def test_more_neighbours_than_the_table_gives_at_a_time_are_as_many_as_it_gives(tmp_path: Path) -> None:
+    building = filled(tmp_path, {"en": spread_around([1.0, 0.0], 12, seed=1)}, centring="off")
+    with building.open(OPEN) as view:
+        question = unit(np.eye(1, WIDTH, dtype=np.float32))[0]
+        assert len(view.vectors.nearest(question, MOST_NEAR + 1)) == 12
+        assert len(view.vectors.nearest_besides(question, MOST_NEAR + 1, ())) == 12
+    building.close()

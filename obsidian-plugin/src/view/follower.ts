@@ -12,7 +12,8 @@ export interface Known {
 interface Heard {
   /** Something about how the daemon stands changed. */
   known(known: Known): void;
-  notes(event: NotesEvent): void;
+  /** Notes changed; any may have, for null: before a stream begins changes are told by nobody. */
+  notes(event: NotesEvent | null): void;
 }
 
 const FIRST_PAUSE = 1_000;
@@ -67,6 +68,8 @@ export class Follower {
   private take(event: VaultEvent, signal: AbortSignal): void {
     if (signal.aborted) return;
     this.pauseNow = FIRST_PAUSE;
+    // A stream begins with an event of the index.
+    if (this.state.index === null) this.heard.notes(null);
     if (event.type === "index") this.tell({ index: event, trouble: null }, signal);
     else this.heard.notes(event);
   }

@@ -63,10 +63,11 @@ export class OpenNote {
     this.loadLater.in(AFTER_OPENING);
   }
 
-  /** The index holds other versions of some notes now. */
-  changed({ changed, gone, more }: NotesEvent): void {
+  /** The index holds other versions of some notes now, perhaps of any for null. */
+  changed(event: NotesEvent | null): void {
     if (this.besideFile === null) return;
-    const isMine = more || changed.includes(this.besideFile.path) || gone.includes(this.besideFile.path);
+    const { path } = this.besideFile;
+    const isMine = !event || event.more || [...event.changed, ...event.gone].includes(path);
     this.loadLater.in(isMine ? AFTER_OPENING : AFTER_CHANGE);
   }
 

@@ -5,7 +5,9 @@ import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { useBench } from "../bench/bench";
 import { vaultOf } from "../bench/daemon";
+import { Gate } from "../bench/model-server";
 import { inSteps, NOTE, Pane, tokens } from "../bench/pane";
+import { until } from "../bench/until";
 
 const bench = useBench();
 
@@ -61,6 +63,34 @@ test("the open note is said to be indexed, to wait once it is changed, and to be
   });
   await page.waitForFunction(() => /wait|not indexed yet/i.test(document.body.dataset["said"] ?? ""));
   await freshness.filter({ hasText: /^indexed/i }).waitFor();
+});
+
+test("what changed before the daemon's events could be heard is asked for once they are", async () => {
+  const path = "Home/Bins.md";
+  const app = await bench.obsidian();
+  const { page } = app;
+  const gate = new Gate();
+  await page.route("**/api/events*", async (route) => {
+    await gate.opened;
+    await route.fallback();
+  });
+  await Pane.open(page, path);
+  const freshness = page.locator(".vault-ask-freshness");
+  await freshness.filter({ hasText: /^indexed/i }).waitFor();
+  const before = await page.evaluate(() => {
+    const { editor } = window.bench;
+    const text = editor.getValue();
+    editor.setValue(`${text}\nThe quincebox is blue.\n`);
+    return text;
+  });
+  await until("the daemon has the new words", async () => {
+    const note = await bench.daemon.get(`/api/notes/${encodeURIComponent(path)}`);
+    return ((await note.json()) as { text: string }).text.includes("quincebox");
+  });
+  await freshness.filter({ hasNotText: /^indexed/i }).waitFor();
+  gate.open();
+  await freshness.filter({ hasText: /^indexed/i }).waitFor();
+  await page.evaluate((text) => window.bench.editor.setValue(text), before);
 });
 
 test("switched off in the middle of an answer it hangs up, leaves nothing, and switched on again it works", async () => {

@@ -12,6 +12,9 @@ from vault_ask.index.vectors import decode_all
 from vault_ask.index.within import Condition, Within
 from vault_ask.notes.model import PROPERTIES
 
+MOST_NEAR = 4096
+"""vec0 refuses to look for more neighbours than this at a time."""
+
 
 class Vectors:
     """What the vectors of the chunks in sight tell."""
@@ -45,7 +48,7 @@ class Vectors:
     def nearest(
         self, vector: Vector, k: int, *, notes: Sequence[str] | None = None, within: Within | None = None
     ) -> list[tuple[int, float]]:
-        """Find the k chunks nearest to a centred unit vector, as (chunk, cosine), nearest first.
+        """Find the k chunks nearest to a centred unit vector, MOST_NEAR at most, as (chunk, cosine), nearest first.
 
         With `notes` among the chunks of these notes alone, with `within` among those that fit: what is left out is so
         before the nearest are counted.
@@ -84,7 +87,7 @@ class Vectors:
         rows = self._reader.fetch(
             f"SELECT id, distance FROM {self._reader.views.vectors} "
             f"WHERE embedding MATCH ? AND k = ? {among.sql} ORDER BY distance",
-            (np.ascontiguousarray(vector, dtype="<f4").tobytes(), k, *among.bound),
+            (np.ascontiguousarray(vector, dtype="<f4").tobytes(), min(k, MOST_NEAR), *among.bound),
         )
         # vec0 gives the Euclidean distance; between unit vectors d*d = 2 - 2*cos.
         return [(chunk, 1.0 - distance * distance / 2.0) for chunk, distance in rows]
