@@ -39,6 +39,12 @@ CLOSED = {
     "dashes of a phone": f"—\n{KEY}: personal\n—\n",
     "a dash too many": f"----\n{KEY}: personal\n----\n",
     "blank lines above": f"\n\u00a0\n---\n{KEY}: personal\n---\n",
+    "two colons": f"---\n{KEY}:: personal\n---\n",
+    "no first rule": f"title: x\n{KEY}: personal\n---\n",
+    "a rule inside it": f"---\ntitle: x\n---\n{KEY}: personal\n---\n",
+    "TOML": f"+++\n{KEY} = 'personal'\n+++\n",
+    "below a banner": f"![[banner.png]]\n\n---\n{KEY}: personal\n---\n",
+    "below a template": f"<% tp.file.cursor() %>\n---\n{KEY}: personal\n---\n",
     "two marks": f"\ufeff\ufeff---\n{KEY}: personal\n---\n",
     "old ends of lines": f"---\r{KEY}: personal\r---\r",
 }
@@ -50,6 +56,8 @@ OPENED = {
     "below another key": f"---\nmeta:\n  {KEY}: personal\n---\n",
     "a block of text": f"---\nnote: |\n  {KEY}: personal\n---\n",
     "in code": f"```yaml\n---\n{KEY}: personal\n---\n```\n",
+    "an inline field": f"{KEY}:: personal\n\n",
+    "prose above a rule": f"So far, so good.\n{KEY}: personal\n---\n",
     "in the text": f"The {KEY}: personal.\n",
 }
 

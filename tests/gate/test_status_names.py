@@ -1,5 +1,6 @@
 """The status under an open ceiling counts what is to be mended in open notes, and names no note at all."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from fakes import HashEmbedder
@@ -46,3 +47,19 @@ def test_the_owner_is_told_which_notes_to_mend(tmp_path: Path) -> None:
     status = described(tmp_path, Sensitivity.PERSONAL)
     assert (status.notes, status.problem_count) == (3, 2)
     assert [problem.path for problem in status.problems] == ["Open.md", "Private/Health.md"]
+
+
+def test_that_the_embedder_is_away_is_told_under_an_open_ceiling_only_while_an_open_note_waits(tmp_path: Path) -> None:
+    away = replace(RUNNING, backlog=BacklogState(last_error="Nobody listens.", ready=False), retry_in=4.0)
+    building = Building(tmp_path, HashEmbedder())
+    building.put({"Open.md": "The barn is red.\n"})
+    building.embedder = None
+    building.put({"Private/Health.md": "The wine was sold.\n"})
+    told = [describe(building.index, RULES, away, ceiling).embedding for ceiling in Sensitivity]
+    assert [(each.last_error, each.next_try_seconds, each.ready) for each in told] == [
+        (None, None, True),
+        ("Nobody listens.", 4.0, False),
+    ]
+    building.put({"Open.md": "The barn is blue.\n"})
+    assert describe(building.index, RULES, away, Sensitivity.OPEN).embedding.last_error == "Nobody listens."
+    building.close()

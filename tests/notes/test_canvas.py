@@ -98,6 +98,27 @@ def test_a_canvas_is_personal_by_its_path() -> None:
     assert canvas(BOARD, "Private/x.canvas").sensitivity is Sensitivity.PERSONAL
 
 
+@pytest.mark.parametrize(
+    ("said", "level"),
+    [
+        ('{"sensitivity": "personal", "tags": ["a/B"], "aliases": "Wall"}', Sensitivity.PERSONAL),
+        ('{"Sensitivity": ["open"], "tags": "a/b", "aliases": ["Wall"]}', Sensitivity.PERSONAL),
+        ('{"sensitivity": "open", "tags": ["a/b"], "aliases": ["Wall", {"x": []}], "n": NaN}', Sensitivity.OPEN),
+    ],
+)
+def test_what_a_plugin_keeps_as_properties_of_a_canvas_counts(said: str, level: Sensitivity) -> None:
+    note = canvas(f'{{"nodes":[],"edges":[],"metadata":{{"version":"1.0","frontmatter":{said}}}}}')
+    assert (note.sensitivity, note.tags, note.aliases) == (level, ("a/b",), ("Wall",))
+    json.dumps(note.frontmatter, allow_nan=False)
+
+
+@pytest.mark.parametrize("metadata", ["null", "[]", '{"frontmatter": 1}', '{"frontmatter": {"\\ud800": "\\ud800"}}'])
+def test_odd_metadata_of_a_canvas_is_no_error(metadata: str) -> None:
+    note = canvas(f'{{"nodes":[{{"type":"text","text":"larch"}}],"metadata":{metadata}}}')
+    assert [one.body for one in chunks(note)] == ["larch"]
+    json.dumps(note.frontmatter, ensure_ascii=False).encode()
+
+
 CARDS = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from(list('\n\t\\"/ ')), max_size=40)
 
 

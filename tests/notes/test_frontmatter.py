@@ -185,3 +185,16 @@ def test_any_signs_in_a_block_give_storable_values(yaml: str) -> None:
 def test_a_hash_word_without_space_is_part_of_the_text_and_a_comment_is_not() -> None:
     front = block("title: Plan #1 here\nn: 1 # comment")
     assert front.values == {"title": "Plan #1 here", "n": 1}
+
+
+@pytest.mark.parametrize(
+    ("yaml", "title"),
+    [
+        ("title: One\ntitle: Two", "One"),
+        ("title: [One, Two]", None),
+        ("title:\ntitle: Two", "Two"),
+        ("title: []", None),
+    ],
+)
+def test_of_several_titles_the_first_is_the_notes(yaml: str, title: str | None) -> None:
+    assert read_frontmatter(["---", *yaml.split("\n"), "---"]).title == title

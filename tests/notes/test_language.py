@@ -39,6 +39,19 @@ def test_code_and_addresses_do_not_hide_the_language() -> None:
     assert DETECTOR.detect(text) == "sv"
 
 
+@pytest.mark.parametrize(
+    "signs", ["@" * 4_000, "a@" * 2_000, "@a." * 1_300, "ab+" * 1_300, "<a" * 2_000, "[[a" * 1_300]
+)
+def test_a_run_of_signs_takes_no_long_look_for_addresses(signs: str) -> None:
+    assert DETECTOR.detect(signs) == "und"
+    assert DETECTOR.detect(f"Hyran höjs i mars och vi måste betala mer {signs}") in {"sv", "und"}
+
+
+def test_an_address_is_no_evidence_of_a_language() -> None:
+    addresses = " ".join(f"the.english.people{n}@of-the-house.example.org" for n in range(20))
+    assert DETECTOR.detect(f"Hyran höjs i mars och vi måste betala mer, skriv till {addresses}") == "sv"
+
+
 def test_an_expected_language_wins_over_a_foreign_one() -> None:
     text = "Vi har det bra her"
     assert DETECTOR.detect(text, {"sv", "en"}) in {"sv", "und"}

@@ -78,6 +78,7 @@ def test_tags_are_nested_folded_and_not_found_in_code_links_or_comments() -> Non
         ),
         ("#2024 #2024-05 #2/5 #y2024 #家賃 #🍎 #İş/Toplantı", ("2024-05", "y2024", "家賃", "🍎", "iş/toplantı")),
         ("$#m$ $$a #b$$ <!-- #c --> x %% #d", ()),
+        ("%% #no\n#no %% #yes\n\n$$\n#no\n$$ #too\n\n> %%\n> #no\n> %% #q %% #no %%", ("yes", "too", "q")),
         ("$$\n#no\n$$\n\n<!--\n#no\n-->\n\n%%\n#no\n\n#no\n%%\n#yes", ("yes",)),
         (
             "| a | #cell |\n|---|---|\n| #x/y/ | b |\n\n> #quote\n\n- #item\n  - #deep\n\n# Head #h",

@@ -88,6 +88,11 @@ def test_a_pattern_that_matches_nothing_matches_nothing() -> None:
         ("Private/a", ["Private/a.md", "private/A/b.md"], ["Private/a.md.md", "Private/ab.md", "a.md"]),
         ("Ärenden", ["A\u0308renden/a.md", "ärenden/a.md"], ["Arenden/a.md"]),
         ("Straße", ["STRASSE/a.md"], ["Strase/a.md"]),
+        (
+            "Private/Deep",
+            ["Private /Deep\u00a0/a.md", " Private/deep/a.md"],
+            ["Pri vate/Deep/a.md", "Private/De ep/a.md"],
+        ),
     ],
 )
 def test_globs_are_anchored_and_compared_composed_and_without_case(
@@ -401,13 +406,24 @@ def test_a_pattern_holds_for_conflict_copies_of_what_it_means() -> None:
         "<<<<<<< HEAD\n---\ntitle: a\n---\n=======\n---\nsensitivity: personal\n---\n>>>>>>> other\nx\n",
         "# Title\n---\nsensitivity: personal\n---\nx\n",
         "%% made by a template %%\n---\nsensitivity: personal\n---\nx\n",
+        "![[banner.jpg]]\n---\nsensitivity: personal\n---\nx\n",
+        "[[Home]] | [[Index]]\n\n---\nsensitivity: personal\n---\nx\n",
+        "<%* await move() %>\n---\nsensitivity: personal\n---\nx\n",
+        "#diary #2026/may\n---\nsensitivity: personal\n---\nx\n",
+        "title: a\nsensitivity: personal\n---\nx\n",
+        "\ntags:\n  - a\n\u200bsensitivity: personal\n---\nx\n",
+        "---\ntitle: a\n---\nsensitivity: personal\n---\nx\n",
+        '+++\ntitle = "a"\nsensitivity = "personal"\n+++\nx\n',
+        "+++\nsensitivity: personal\n+++\nx\n",
+        "---\nsensitivity:: personal\n---\nx\n",
         "\u200e---\nsensitivity: personal\n---\nx\n",
         "---\nsensi\u200btivity: personal\n---\nx\n",
         "---\nｓｅｎｓｉｔｉｖｉｔｙ: personal\n---\nx\n",
         "---\na: &a\n  sensitivity: personal\n<<: [*a]\n---\nx\n",
     ],
-    ids=["second", "third", "opened-above", "opened-below", "conflict", "heading", "comment", "unseen", "unseen-key",
-         "wide", "merged"],
+    ids=["second", "third", "opened-above", "opened-below", "conflict", "heading", "comment", "banner", "way-home",
+         "template", "tags", "no-first-rule", "no-first-rule-below-blank", "rule-inside", "toml", "pluses",
+         "two-colons", "unseen", "unseen-key", "wide", "merged"],
 )  # fmt: skip
 def test_a_key_in_any_block_at_the_top_makes_a_note_personal(text: str) -> None:
     assert note(text).sensitivity is Sensitivity.PERSONAL
@@ -437,3 +453,17 @@ def test_text_between_rules_below_the_frontmatter_is_text_and_no_property() -> N
 def test_a_word_that_only_looks_like_open_opens_nothing() -> None:
     assert note("---\nsensitivity: ｏｐｅｎ\n---\nx\n").sensitivity is Sensitivity.PERSONAL
     assert note("---\nsensitivity: Open\n---\nx\n").sensitivity is Sensitivity.OPEN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Of late: the sea\n\nprose\n---\npersonal: true\n---\nx\n",
+        "Of late: the sea\nand prose\npersonal: true\n---\nx\n",
+        "See [[Home]] first.\n---\npersonal: true\n---\nx\n",
+        "personal: true\nnever closed\n",
+    ],
+)
+def test_a_block_whose_first_rule_was_lost_holds_entries_alone(text: str) -> None:
+    assert note(text, key="personal").sensitivity is Sensitivity.OPEN
+    assert note("personal: true\n---\nx\n", key="personal").sensitivity is Sensitivity.PERSONAL

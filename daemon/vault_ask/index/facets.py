@@ -1,6 +1,7 @@
 """What notes and passages are narrowed by, kept as rows: the properties of a note, the tasks of a passage."""
 
 import json
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 
 import apsw
@@ -52,10 +53,15 @@ def keep_tasks(db: apsw.Connection, chunk: int, held: Iterable[Task]) -> None:
 
 
 def held_in(chunk: Chunk, note: Note, of_note: Sequence[Task]) -> list[Task]:
-    """Give the tasks of a note that are in a chunk; of a canvas, whose lines are JSON, those that its card shows."""
+    """Give those of a note's tasks, in order, that are in a chunk; of a canvas, whose lines are JSON, its card's."""
     if note.path.lower().endswith(CANVAS):
         return list(tasks_in(chunk.body))
-    return [task for task in of_note if chunk.line_start <= task.line <= chunk.line_end]
+    first = bisect_left(of_note, chunk.line_start, key=_line)
+    return list(of_note[first : bisect_right(of_note, chunk.line_end, lo=first, key=_line)])
+
+
+def _line(task: Task) -> int:
+    return task.line
 
 
 def _keep(db: apsw.Connection, row: int, path: str, frontmatter: Mapping[str, object]) -> None:

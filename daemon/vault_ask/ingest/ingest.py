@@ -46,7 +46,7 @@ from vault_ask.sources.port import (
 
 log = structlog.get_logger()
 
-RECIPE = "6"
+RECIPE = "7"
 """Raised when the same bytes come to be parsed or cut in another way, so that every note is read again."""
 
 CHECKPOINT = "checkpoint"
@@ -133,6 +133,9 @@ class Ingest:
             plan = self._plan()
             self._remember_the_first()
             self._progress.begin("indexing", len(plan.to_read))
+            if plan.to_read:
+                # As for single changes: what is gone may be on its way into a personal folder, among what is read now.
+                self._writer.hide(plan.gone)
             self._read_all(plan, report, stop)
             if not stop.is_set():
                 self._conclude(plan.gone)
@@ -289,7 +292,8 @@ class Ingest:
                 self._note_unread(document, known, report)
                 continue
             digest, path = content_hash(document), document.entry.path
-            if path in known and known[path].content_hash == digest and not reread:
+            before = known.get(path)
+            if before is not None and before.content_hash == digest and not (reread or before.is_closed):
                 touched[path] = document.entry.revision, document.entry.mtime
                 report.unchanged += 1
             else:

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 
 from vault_ask.notes.fold import storable
 from vault_ask.notes.markdown import Structure, parse_markdown
@@ -36,12 +37,13 @@ class CanvasText:
 
 @dataclass(frozen=True, slots=True)
 class _String:
-    """A JSON string of a node or edge: in which list, under which key, and the span between its quotes."""
+    """A JSON string of a node or edge: in which list, under which key, the span between its quotes, and its line."""
 
     owner: str
     key: str
     start: int
     end: int
+    line: int
 
 
 def parse_canvas(lines: Sequence[str]) -> Structure:
@@ -58,7 +60,7 @@ def parse_canvas(lines: Sequence[str]) -> Structure:
             "The canvas is not valid JSON, so it was indexed as plain text. Open it in Obsidian and save it again."
         )
         return Structure(blocks=blocks, problems=(Problem(code="canvas-unreadable", message=message),))
-    cards = [(text.count("\n", 0, found.start) + 1, _decode(text, found)) for found in _strings(text, _SHOWN)]
+    cards = [(found.line, _decode(text, found)) for found in _strings(text, _SHOWN)]
     inside = [(line, parse_markdown(card.split("\n"))) for line, card in cards]
     links = [replace(link, line=line) for line, card in inside for link in card.links]
     return Structure(
@@ -67,6 +69,31 @@ def parse_canvas(lines: Sequence[str]) -> Structure:
         links=(*links, *_files(data, text)),
         block_ids={},
     )
+
+
+def canvas_properties(lines: Sequence[str]) -> dict[str, object]:
+    """The properties of a canvas: plugins keep what a note has in its frontmatter under `metadata.frontmatter`.
+
+    Texts, numbers and lists of them; what lies deeper says nothing that is asked for.
+    """
+    data = _loaded("\n".join(lines))
+    metadata = data.get("metadata") if data else None
+    written = metadata.get("frontmatter") if isinstance(metadata, dict) else None
+    return {storable(key): _plain(value) for key, value in written.items()} if isinstance(written, dict) else {}
+
+
+def _plain(value: object) -> object:
+    match value:
+        case str():
+            return storable(value)
+        case list():
+            return [_plain(item) for item in value if not isinstance(item, list | dict)]
+        case dict():
+            return None
+        case float() if not isfinite(value):
+            return None
+        case _:
+            return value
 
 
 def canvas_texts(path: str, text: str) -> list[CanvasText] | None:
@@ -88,6 +115,7 @@ def _strings(text: str, wanted: frozenset[tuple[str, str]]) -> Iterator[_String]
     """Find the wanted strings of nodes and edges with their places, which the json module does not tell."""
     keys: list[str] = []
     key, after_colon = "", False
+    line, counted = 1, 0
     for token in _TOKEN.finditer(text):
         match token[0]:
             case "{" | "[":
@@ -100,7 +128,8 @@ def _strings(text: str, wanted: frozenset[tuple[str, str]]) -> Iterator[_String]
             case ",":
                 after_colon = False
             case _ if after_colon and len(keys) == _ITEM_DEPTH and (keys[1], key) in wanted:
-                yield _String(keys[1], key, token.start(1), token.end(1))
+                line, counted = line + text.count("\n", counted, token.start()), token.start()
+                yield _String(keys[1], key, token.start(1), token.end(1), line)
             case _ if not after_colon:
                 key = token[1]
 
@@ -150,7 +179,7 @@ def _files(data: dict[str, object], text: str) -> Iterator[Link]:
         if not isinstance(node, dict) or not isinstance(node.get("file"), str):
             continue
         place = next(places, None)
-        line = text.count("\n", 0, place.start) + 1 if place else 1
+        line = place.line if place else 1
         heading, block = _subpath(node.get("subpath"))
         target = storable(node["file"]).strip()
         if target:

@@ -23,7 +23,8 @@ UNCLOSED, MISPLACED, UNCLEAR = "frontmatter-unclosed", "frontmatter-misplaced", 
 _KEY = re.compile(
     r"""\s*(?:"([^"]{1,200})"|'([^']{1,200})'|([^\s#\[\]{}"'|>,&*!%@`:-][^:]{0,199}?))\s*:(?:\s+(.*))?$"""
 )
-_SAID_LOOSELY = re.compile(r"""[\s"'{-]*([^\s"'{:：-][^:：]{0,199})[:：](.*)$""")
+# TOML has an equals sign where YAML has a colon.
+_SAID_LOOSELY = re.compile(r"""[\s"'{-]*([^\s"'{:：=-][^:：=]{0,199})[:：=](.*)$""")
 _HEADING = re.compile(r"#{1,6}\s")
 _YAML_LIKE = re.compile(r"\s+\S|-\s|#")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
@@ -31,14 +32,15 @@ _TAG_KEYS = frozenset({"tag", "tags"})
 _TOPIC_KEYS = frozenset({"topic", "topics", "up", "parent", "parents"})
 _ABOUT_KEYS = _TOPIC_KEYS | {"category", "categories"}
 _UNCLOSED_LINES = 500
-_OPENS_ASKEW = re.compile(r"\s*-{3,}\s*(?:#.*|[Yy][Aa]?[Mm][Ll])?$")
-# Keyboards make dashes of hyphens, and words behind them change nothing of what was meant.
-_OPENS_LOOSELY = re.compile(r"\s*(?:-{3}|(?:--|[-–—]*[–—][-–—]*)\s*$)")
+_OPENS_ASKEW = re.compile(r"\s*(?:-{3,}\s*(?:#.*|[Yy][Aa]?[Mm][Ll])?|\+{3}\s*)$")
+# Keyboards make dashes of hyphens, and words behind them change nothing of what was meant. Plus signs are TOML's.
+_OPENS_LOOSELY = re.compile(r"\s*(?:-{3}|(?:--|[-–—]*[–—][-–—]*|\+{3})\s*$)")
 _LINES_ABOVE = 10
 _MOST_FURTHER = 20
-# What may stand above a block that was at the top once: marks of a conflict in git, a heading, a comment of one line.
+# What may stand above a block that was at the top once: marks of a conflict in git, a heading, and lines of nothing but
+# a comment, a template's code, links (a banner, the way home) or tags.
 _CONFLICT = re.compile(r"<{7}|={7}\s*$|>{7}|\|{7}")
-_ASIDE = re.compile(r"#{1,6}\s|%%.*%%\s*$|<!--.*-->\s*$")
+_ASIDE = re.compile(r"#{1,6}\s|%%.*%%\s*$|<!--.*-->\s*$|<%.*%>\s*$|!?\[.*[\])]\s*$|#[^\s#]+(?:\s+#[^\s#]+)*\s*$")
 _INVISIBLE = regex.compile(r"[\p{Cf}\ufffe]+")
 _MOST_ENTRIES = 1_000
 
@@ -73,8 +75,11 @@ class Frontmatter:
 
     @property
     def title(self) -> str | None:
-        """The title when the block gives one as text (a date or number counts as written)."""
-        texts = [_shown(value) for value in self.get("title") if _is_text(value)]
+        """The title when the block gives one as text (a date or number counts as written); of several the first."""
+        is_repeated = [fold(key).strip() for key, _ in self.keys].count("title") > 1
+        values = self.get("title")
+        given = [one for value in values for one in (value if is_repeated and isinstance(value, list) else [value])]
+        texts = [_shown(value) for value in given if _is_text(value)]
         return next((text for text in texts if text), None)
 
     @property
@@ -136,8 +141,8 @@ def _further(lines: Sequence[str], start: int) -> tuple[int, dict[str, Any]]:
     """Read blocks with nothing of the note's text above them: the line of the first, from 1, and what the keys say."""
     first, said = 0, dict[str, list[Any]]()
     for _ in range(_MOST_FURTHER):
-        at = _first_line(lines, start)
-        if at is None or not _OPENS_LOOSELY.match(_seen(lines[at])):
+        at = _opening(lines, start)
+        if at is None:
             break
         inside = list(takewhile(_is_inside, lines[at + 1 : at + 1 + _UNCLOSED_LINES]))
         for key, value in _entry_by_entry(list(_block_like(map(_seen, inside))))[0].items():
@@ -145,6 +150,21 @@ def _further(lines: Sequence[str], start: int) -> tuple[int, dict[str, Any]]:
         first = first or at + 1
         start = at + len(inside) + 2
     return first, dict(said)
+
+
+def _opening(lines: Sequence[str], start: int) -> int | None:
+    """Find the rule that opens a block with nothing but asides above it: its line, from 0.
+
+    Where it was lost, entries alone stand above the rule that closes, and it is the line before the first of them.
+    """
+    at = _first_line(lines, start)
+    if at is None or _OPENS_LOOSELY.match(_seen(lines[at])):
+        return at
+    if not _KEY.match(_seen(lines[at])):
+        return None
+    entries = list(takewhile(_is_inside, lines[at : at + _UNCLOSED_LINES]))
+    is_closed = at + len(entries) < len(lines) and len(entries) < _UNCLOSED_LINES
+    return at - 1 if is_closed and all(map(_is_yaml_like, map(_seen, entries))) else None
 
 
 def _first_line(lines: Sequence[str], start: int) -> int | None:
@@ -212,18 +232,18 @@ def _unclosed(lines: Sequence[str]) -> Frontmatter:
 
 def _misplaced(lines: Sequence[str]) -> Frontmatter:
     """A block below blank lines, or with an odd first line, is body; but who names a note personal in it means that."""
-    start = _first_line(lines, 0)
-    if start is None or not _OPENS_LOOSELY.match(_seen(lines[start])):
+    start = _opening(lines, 0)
+    if start is None:
         return Frontmatter()
     inside = list(takewhile(_is_inside, lines[start + 1 :]))
     values, _ = _entry_by_entry(list(_block_like(map(_seen, inside[:_UNCLOSED_LINES]))))
     # Below a heading a rule is a rule, and what comes after it is text.
-    is_below_text = any(_ASIDE.match(_seen(line)) for line in lines[:start])
+    is_below_text = any(_ASIDE.match(_seen(line)) for line in lines[: max(start, 0)])
     loosely = {} if is_below_text else _said_loosely(inside)
     perhaps = {**_further(lines, start + len(inside) + 2)[1], **loosely}
     if not perhaps and not values:
         return Frontmatter()
-    problem = _misplaced_at(start + 1)
+    problem = _misplaced_at(max(start + 1, 1))
     return Frontmatter(state=FrontmatterState.UNCLOSED, values=values, perhaps=perhaps, problems=(problem,))
 
 

@@ -85,10 +85,19 @@ def _region(mark: str, kind: str, *, to_end: bool) -> Callable[[StateBlock, int,
             token = state.push(kind, "", 0)
             token.map = [start, last + 1]
             token.hidden = True
+            _push_rest(state, last, mark if last > start else "\n")
             state.line = last + 1
         return True
 
     return rule
+
+
+def _push_rest(state: StateBlock, line: int, mark: str) -> None:
+    """What stands behind the mark that closes a region is text again."""
+    rest = _line(state, line).partition(mark)[2]
+    if rest.strip():
+        token = state.push("inline", "", 0)
+        token.content, token.map, token.children = rest, [line, line + 1], []
 
 
 def _closing(state: StateBlock, start: int, end: int, mark: str, *, to_end: bool) -> int | None:

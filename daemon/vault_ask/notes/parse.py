@@ -1,9 +1,11 @@
 """A document's bytes to a Note, whatever they hold. The only place that puts the parts of the package together."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import Any
 
-from vault_ask.notes.canvas import parse_canvas
+from vault_ask.notes.canvas import canvas_properties, parse_canvas
 from vault_ask.notes.decoding import Decoded, decode
 from vault_ask.notes.frontmatter import MISPLACED, UNCLEAR, Frontmatter, read_frontmatter
 from vault_ask.notes.markdown import Structure, parse_markdown
@@ -19,11 +21,16 @@ def parse(path: str, content: bytes, rules: Rules, resolved_path: str | None = N
     decoded = decode(content)
     lines = tuple(decoded.text.removesuffix("\n").split("\n")) if decoded.text else ()
     if PurePosixPath(path).suffix.lower() == CANVAS:
-        return _note(path, lines, rules, resolved_path, decoded, Frontmatter(), parse_canvas(lines))
+        front = _of_canvas(canvas_properties(lines))
+        return _note(path, lines, rules, resolved_path, decoded, front, parse_canvas(lines))
     front = _minded(read_frontmatter(lines), rules)
     is_drawing = bool(front.get("excalidraw-plugin")) or path.lower().endswith(".excalidraw.md")
     body = parse_markdown(lines, body_line=front.body_line, is_drawing=is_drawing)
     return _note(path, lines, rules, resolved_path, decoded, front, body)
+
+
+def _of_canvas(properties: Mapping[str, Any]) -> Frontmatter:
+    return Frontmatter(state=FrontmatterState.READ, values=properties) if properties else Frontmatter()
 
 
 def _minded(front: Frontmatter, rules: Rules) -> Frontmatter:

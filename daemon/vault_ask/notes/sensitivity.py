@@ -15,7 +15,7 @@ from vault_ask.notes.model import FrontmatterState, Problem
 from vault_ask.notes.patterns import Pattern, folded_tag, path_pattern, tag_pattern
 from vault_ask.scope import Sensitivity
 
-_FORMAT = "3"  # change when the same rules come to mean something else
+_FORMAT = "4"  # change when the same rules come to mean something else
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Rules:
 
     def matches(self, path: str) -> tuple[str, ...]:
         """Tell which patterns make this vault path personal: by itself, or by what it is a conflict copy of."""
-        names = {fold_loosely(path).strip("/"), original_of(path)[0]}
+        names = {_without_margins(name) for name in (fold_loosely(path), original_of(path)[0])}
         # Obsidian shows a note without its suffix, so that is how it is written.
         names |= {shown for name in names if not (shown := name.removesuffix(".md")).endswith(".md")}
         return tuple(pattern.label for pattern in self.paths if any(map(pattern.matches, names)))
@@ -113,8 +113,8 @@ class Rules:
         return Problem(code="sensitivity-value", message=message, line=line)
 
     def names_key(self, key: str) -> bool:
-        """Tell whether a frontmatter key, as written, is the key of these rules."""
-        return fold_loosely(key).strip() == self.key
+        """Tell whether a frontmatter key, as written, is the key of these rules; Dataview's has two colons."""
+        return fold_loosely(key).strip().removesuffix(":") == self.key
 
     def _is_tagged(self, frontmatter: Mapping[str, Any], tags: Iterable[str] | None) -> bool:
         if not self.tags:
@@ -123,6 +123,11 @@ class Rules:
 
     def _said(self, frontmatter: Mapping[str, Any]) -> Iterator[Any]:
         return (value for key, value in frontmatter.items() if self.names_key(key))
+
+
+def _without_margins(path: str) -> str:
+    """Take blanks away from both ends of each name in a folded path: nobody sees them behind a folder's name."""
+    return "/".join(name.strip() for name in path.split("/")).strip("/")
 
 
 def _word(value: object) -> str:

@@ -42,21 +42,25 @@ class Known:
     revision: str
     content_hash: bytes
     sensitivity: Sensitivity
+    hidden: bool = False
+    """Whether it was about to be deleted when it was last seen."""
 
     @property
     def is_closed(self) -> bool:
         """Whether it was made personal until it is stored anew."""
-        return not self.content_hash
+        return self.hidden or not self.content_hash
 
 
-KNOWN = "path, revision, content_hash, level"
+KNOWN = "path, revision, content_hash, level, hidden"
 """The columns that are known of a note."""
 
 
 def known_from(row: tuple[Any, ...]) -> Known:
     """Give what is known of a note from its row of these columns."""
-    path, revision, content, level = row
-    return Known(path=path, revision=revision, content_hash=content, sensitivity=Sensitivity(level))
+    path, revision, content, level, hidden = row
+    return Known(
+        path=path, revision=revision, content_hash=content, sensitivity=Sensitivity(level), hidden=bool(hidden)
+    )
 
 
 class Notes:

@@ -76,10 +76,9 @@ def _set_level(db: apsw.Connection, note: int, level: int) -> None:
     db.execute("UPDATE notes SET level = ? WHERE id = ?", (level, note))
     db.execute("UPDATE chunks SET level = ? WHERE note = ?", (level, note))
     if has_vectors(db):
-        db.execute(
-            "UPDATE chunks_vec SET level = ? WHERE id IN (SELECT id FROM chunks WHERE note = ? AND state = 1)",
-            (level, note),
-        )
+        # One by one: for a list of ids vec0 goes through all of its rows.
+        embedded = fetch(db, "SELECT id FROM chunks WHERE note = ? AND state = 1", (note,))
+        db.executemany("UPDATE chunks_vec SET level = ? WHERE id = ?", [(level, chunk) for (chunk,) in embedded])
 
 
 def _members(db: apsw.Connection, family: str) -> list[_Member]:
