@@ -113,11 +113,19 @@ def test_thai_text_without_spaces_is_cut_on_whole_characters() -> None:
     assert not any(one.body[one.overlap] in "\u0e31\u0e34\u0e35\u0e47\u0e49\u0e33" for one in made)
 
 
-def test_text_beside_packed_data_on_one_line_is_kept() -> None:
-    text = "before ![](data:image/png;base64," + "iVBORw0KGgo" * 3000 + ") caption: blue heron"
+@pytest.mark.parametrize(
+    "data",
+    [
+        "data:image/png;base64," + "iVBORw0KGgo" * 3000,
+        "data:image/svg+xml;utf8,%3Csvg" + "%20d=%22M1,2%22" * 300,
+        "data:image/svg+xml;charset=utf-8," + "%3Cpath/%3E" * 9,
+    ],
+)
+def test_text_beside_packed_data_on_one_line_is_kept(data: str) -> None:
+    text = f"before ![]({data}) caption: blue heron"
     made = chunks(text)
     holds(note(text), made)
-    assert [("base64" in one.body, one.embeddable) for one in made] == [(False, True), (True, False), (False, True)]
+    assert [("data:" in one.body, one.embeddable) for one in made] == [(False, True), (True, False), (False, True)]
     assert "blue heron" in made[2].body
 
 

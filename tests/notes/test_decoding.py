@@ -61,6 +61,12 @@ def test_a_utf8_note_with_one_lost_byte_keeps_all_its_other_letters() -> None:
     assert [problem.code for problem in decoded.problems] == ["not-utf8"]
 
 
+def test_a_line_that_an_old_program_added_to_a_utf8_note_is_readable_too() -> None:
+    note = decode("# Räksmörgås på åtta sätt\r\n".encode() + "smörgås med bönor\n".encode("cp1252") + "Ö.\n".encode())
+    assert note.text == "# Räksmörgås på åtta sätt\nsmörgås med bönor\nÖ.\n"
+    assert [problem.code for problem in note.problems] == ["not-utf8"]
+
+
 def test_every_line_end_becomes_lf() -> None:
     assert decode(b"a\r\nb\rc\nd").text == "a\nb\nc\nd"
 

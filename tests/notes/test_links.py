@@ -13,6 +13,8 @@ from vault_ask.notes.links import choose, link_key, tag_key
         ("v1.2 release", "v1.2 release.md"),
         ("Board.canvas", "x/board.canvas"),
         (" Plan B ", "Plan B.md"),
+        ("Plan\u00a0B", "Plan B.md"),
+        ("Plan B", "x/Plan\u202fB.md"),
     ],
 )
 def test_a_link_and_the_note_it_means_meet_under_one_key(target: str, path: str) -> None:
@@ -33,6 +35,7 @@ def test_tags_compare_without_case_and_sharp() -> None:
         ("Plan B", "Hub.md", ["X/Plan B.md", "Plan B.md"], "Plan B.md"),
         ("plan b", "X/Hub.md", ["X/Plan B.md", "Plan B.md"], "Plan B.md"),
         ("My Note.md", "Hub.md", ["Area/My Note.md"], "Area/My Note.md"),
+        ("My\u00a0Note", "Hub.md", ["Area/My Note.md"], "Area/My Note.md"),
         ("n", "A/h.md", ["B/n.md", "A/n.md"], "A/n.md"),
         ("n", "Z/h.md", ["A/B/n.md", "LongFolder/n.md"], "LongFolder/n.md"),
         ("n", "Z/h.md", ["B/n.md", "A/n.md"], "A/n.md"),

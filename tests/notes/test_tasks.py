@@ -21,6 +21,14 @@ LINES = {
     "- 1. [ ] nested in one line": Task(1, OPEN, "nested in one line"),
     "- [ ]": Task(1, OPEN, ""),
     "- [ ] ΣΊΣΥΦΟΣ ÅRE": Task(1, OPEN, "σίσυφοσ åre"),
+    "- TODO Call the landlord": Task(1, OPEN, "call the landlord"),
+    "\t- DONE: pay rent": Task(1, DONE, "pay rent"),
+    "* CANCELLED the gym": Task(1, CANCELLED, "the gym"),
+    "- IN-PROGRESS paint": Task(1, OPEN, "paint"),
+    "- NOW": Task(1, OPEN, ""),
+    "- TODOS of May": None,
+    "- Now we paint": None,
+    "TODO no list": None,
     "- [x](address) a link": None,
     "- [ab] no box": None,
     "[ ] no list": None,
@@ -32,7 +40,7 @@ LINES = {
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_a_list_item_with_a_box_is_a_task(line: str) -> None:
+def test_a_list_item_with_a_box_or_a_word_for_one_is_a_task(line: str) -> None:
     assert task_in(line) == LINES[line]
 
 
@@ -50,6 +58,8 @@ def test_tasks_are_told_with_their_lines_and_those_in_code_are_none() -> None:
 
 def test_a_sentence_tells_its_state_by_the_box_it_begins_with() -> None:
     assert boxed("[x] pay rent") == Task(1, DONE, "pay rent")
+    assert boxed("DONE pay rent") == Task(1, DONE, "pay rent")
+    assert without_box("LATER pay rent") == "pay rent"
     assert boxed("pay [x] rent") is boxed("[1]") is None
     assert without_box("[/] see [1] there") == "see [1] there"
     assert without_box("see [1] there") == "see [1] there"

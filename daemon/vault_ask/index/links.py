@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import apsw
 
 from vault_ask.index.database import fetch
-from vault_ask.notes.fold import fold
-from vault_ask.notes.links import choose, link_key, tag_key
+from vault_ask.notes.links import choose, folded_name, link_key, tag_key
 from vault_ask.notes.model import LinkKind, Note
 
 EdgeRow = tuple[str, str, str, str | None, str | None, str | None, int]
@@ -68,7 +67,8 @@ def look_up(
 
 
 def _holds(aliases: str, target: str) -> bool:
-    return fold(target.strip()).removesuffix(".md") in {fold(alias.strip()) for alias in json.loads(aliases)}
+    wanted = folded_name(target.strip()).removesuffix(".md")
+    return wanted in {folded_name(alias.strip()) for alias in json.loads(aliases)}
 
 
 def _by_alias(paths: list[str]) -> str | None:

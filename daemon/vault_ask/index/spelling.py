@@ -23,10 +23,14 @@ _RINGED = frozenset({"da", "no", "nn"})
 
 # Joiners, soft hyphens and the Arabic stretching stroke may stand inside any word; the Hindi dot below changes a letter
 # to a foreign sound that many write without it (but two letters, which it makes Hindi sounds); a selector chooses among
-# the shapes of one Chinese character or emoji.
+# the shapes of one Chinese character or emoji. A blank without width parts words where no others do (Khmer, Thai);
+# between letters that have a case it is where a web page let a line break.
 _INVISIBLE = regex.compile(
     r"[\u00ad\u200c\u200d\u2060\ufeff\u0640\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef]|(?<=[कखगजफ])\u093c"
+    r"|(?<=[\p{Lu}\p{Ll}])\u200b(?=[\p{Lu}\p{Ll}])"
 )
+# Two letters of Unicode that are typed as an apostrophe, which is none.
+_APOSTROPHES = str.maketrans("ʼʻ", "''")
 # The breve of й is part of another letter, not a mark on и.
 _MARKS = regex.compile(r"(?<!и)\u0306|[\u0300-\u0305\u0307-\u036f]")
 # Vowel signs of Arabic and points of Hebrew: hardly anybody writes them, and nobody asks with them.
@@ -43,7 +47,7 @@ _DIGIT = re.compile(r"\d")
 
 def tidy(text: str) -> str:
     """Give a text with compatible forms of letters made one and invisible signs taken out of its words."""
-    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text).translate(_APOSTROPHES))
 
 
 def fold(word: str, language: str) -> str:

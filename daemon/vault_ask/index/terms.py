@@ -18,7 +18,7 @@ import Stemmer
 
 from vault_ask.index.spelling import CHINESE, fold, simplified, tidy, without_marks
 
-RECIPE = "3"
+RECIPE = "4"
 """Raised when the same text comes to have other terms, so that the word index is made anew when it is next opened."""
 
 LANGUAGE_MARK = "\x1f"

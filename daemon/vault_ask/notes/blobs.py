@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 _SPAN = re.compile(
     r"data:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/=%_-]{64,}"
+    r"|data:[\w.+-]{1,40}/[\w.+-]{1,40}(?:;[\w=.+-]{1,40}){0,9},[!#-&*-;=?-\[\\^-{}~]{64,}"  # escaped signs
     r"|(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{256,}"  # the alphabet of base64; no word or web path is as long
     r"|(?<![!-~])(?![!-~]{0,300}?data:[\w.+-]{1,40}/)[!-~]{2000,}"  # other packed data: base85, escaped bytes
 )

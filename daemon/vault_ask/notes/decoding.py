@@ -83,11 +83,24 @@ def _unmarked_utf16(content: bytes) -> str | None:
 
 def _best_effort(content: bytes) -> str:
     damaged = content.decode("utf-8", "replace")
-    lost = damaged.count("�")
-    if lost < sum(char > "\x7f" for char in damaged) - lost:
-        return damaged  # most of what is not ASCII is good UTF-8: a few bytes were lost, not the encoding
+    if _is_mostly_sound(damaged):
+        # A few bytes were lost, or another program added a line of its own.
+        return "\n".join(map(_line, content.split(b"\n")))
     encoding = _guess(content)
     return content.decode(encoding, "replace") if encoding else damaged
+
+
+def _line(content: bytes) -> str:
+    text = content.decode("utf-8", "replace")
+    if "�" not in text or _is_mostly_sound(text):
+        return text
+    return content.decode(_western(bytes(byte for byte in content if byte > 0x7F)), "replace")  # noqa: PLR2004  # as below
+
+
+def _is_mostly_sound(text: str) -> bool:
+    """Tell whether most of what is not ASCII was good UTF-8."""
+    lost = text.count("�")
+    return lost < sum(char > "\x7f" for char in text) - lost
 
 
 def _guess(content: bytes) -> str | None:

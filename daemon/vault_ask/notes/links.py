@@ -13,12 +13,13 @@ from vault_ask.notes.model import Link, LinkKind
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.\-]+:", re.IGNORECASE)
 _SCHEMES_WITHOUT_SLASHES = re.compile(r"(?:javascript|vbscript|data|mailto|tel|sms|about|blob|magnet):", re.IGNORECASE)
+_HARD_BLANKS = str.maketrans("\u00a0\u202f", "  ")
 _BLOCK = re.compile(r"(.*?)#\^([\w-]+)\s*", re.DOTALL)
 
 
 def link_key(text: str) -> str:
     """The name under which a link target and a note's path meet: last segment, folded, without `.md`."""
-    return fold(text.strip().rpartition("/")[2]).strip().removesuffix(".md")
+    return folded_name(text.strip().rpartition("/")[2]).strip().removesuffix(".md")
 
 
 def tag_key(text: str) -> str:
@@ -58,7 +59,7 @@ def choose(target: str, from_path: str, candidates: Sequence[str]) -> str | None
     """
     wanted = _stem(target.strip())
     by_stem = sorted(candidates, key=lambda path: (path.count("/"), len(path), path))
-    folder = fold(from_path).rpartition("/")[0]
+    folder = folded_name(from_path).rpartition("/")[0]
     if wanted.startswith(("./", "../")):
         return _exact(_join(folder, wanted), by_stem)
     wanted = wanted.strip("/") if not target.strip().startswith("/") else wanted
@@ -73,7 +74,12 @@ def _exact(wanted: str | None, candidates: Sequence[str]) -> str | None:
 
 
 def _stem(path: str) -> str:
-    return fold(path).removesuffix(".md")
+    return folded_name(path).removesuffix(".md")
+
+
+def folded_name(name: str) -> str:
+    """Fold a name; hard blanks, which some keyboards make, are blanks to Obsidian too."""
+    return fold(name.translate(_HARD_BLANKS))
 
 
 def _join(folder: str, relative: str) -> str | None:

@@ -1,7 +1,7 @@
 """The tasks of a note: list items with a box, and whether what they ask for is still to be done.
 
 `[x]` is done and `[-]` is cancelled; any other mark (`[ ]`, `[/]`, `[>]`, `[!]`, ...) is of a task that is still open,
-as the makers of task plugins and themes have it.
+as the makers of task plugins and themes have it. Logseq's words in capitals (`- TODO pay rent`) stand for a box.
 """
 
 import re
@@ -13,9 +13,13 @@ from vault_ask.notes.model import Note
 from vault_ask.notes.properties import as_words
 from vault_ask.notes.text_lines import text_lines
 
-TASK = re.compile(r"[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)+\[([^\]\n])\](?:\s+(.*))?$")
+_MARK = (
+    r"(?:\[(?P<box>[^\]\n])\]"
+    r"|(?P<word>TODO|DOING|NOW|LATER|WAITING|WAIT|IN-PROGRESS|DONE|CANCELED|CANCELLED):?)"
+)
+TASK = re.compile(rf"[\s>]*(?:(?:[-*+]|\d{{1,9}}[.)])\s+)+{_MARK}(?:\s+(?P<said>.*))?$")
 """A line with a task: its mark, and its words. A list may be nested, numbered, or in a quote."""
-_BOXED = re.compile(r"\[([^\]\n])\]\s+(.*)", re.DOTALL)
+_BOXED = re.compile(rf"{_MARK}\s+(?P<said>.*)", re.DOTALL)
 
 
 class TaskState(StrEnum):
@@ -48,7 +52,7 @@ def boxed(sentence: str) -> Task | None:
 def without_box(sentence: str) -> str:
     """Give the words of such a task, which its box is none of; any other sentence as it is."""
     found = _BOXED.match(sentence)
-    return found[2] if found else sentence
+    return found["said"] if found else sentence
 
 
 def tasks_in(text: str) -> Iterator[Task]:
@@ -63,14 +67,14 @@ def hold_tasks(texts: Iterable[str]) -> bool:
 
 
 def _read(found: re.Match[str] | None, line: int) -> Task | None:
-    return Task(line, _state(found[1]), as_words(found[2] or "")) if found else None
+    return Task(line, _state(found["box"] or found["word"]), as_words(found["said"] or "")) if found else None
 
 
 def _state(mark: str) -> TaskState:
     match mark:
-        case "x" | "X":
+        case "x" | "X" | "DONE":
             return TaskState.DONE
-        case "-":
+        case "-" | "CANCELED" | "CANCELLED":
             return TaskState.CANCELLED
         case _:
             return TaskState.OPEN

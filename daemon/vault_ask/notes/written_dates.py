@@ -47,6 +47,7 @@ _TIME = r"(?:[T_ ][0-2]\d:[0-5]\d(?::[0-5]\d)?)?"
 # Of a word that goes on: Chinese, Japanese and Korean write the next one without a space.
 _LETTER = r"[^\W\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]"
 _GAP = r"[\s,\-_]+"
+_DASHES = r"\u2010-\u2015\u2212"
 
 
 def _iso(found: _Match, _order: DayOrder | None) -> Days | None:
@@ -105,9 +106,12 @@ def _pattern(text: str) -> regex.Pattern[str]:
 
 _SLASHED = _pattern(r"(?<!\d)(?<!\d[-/_ ])(\d{1,2})([-/_ ])(\d{1,2})\2(\d{4})(?!\d)(?!\2\d)")
 _DAY_FORMS: tuple[tuple[regex.Pattern[str], _Reading], ...] = (
-    (_pattern(rf"(?<!\d)(?<!\d[-./])(\d{{4}})([-/_ ])(\d{{1,2}})\2(\d{{1,2}}){_TIME}(?!\d)(?!\2\d)"), _iso),
+    (_pattern(rf"(?<!\d)(?<!\d[-./])(\d{{4}})([-/_ {_DASHES}])(\d{{1,2}})\2(\d{{1,2}}){_TIME}(?!\d)(?!\2\d)"), _iso),
     # With dots in full only: 2026.3.1 is the number of a version.
     (_pattern(r"(?<!\d)(?<!\d[-./])(\d{4})(\.)(\d\d)\.(\d\d)(?!\d)(?!\.\d)"), _iso),
+    # As Hungarians and Koreans write it: 2026. 3. 8. or, where nothing else stands there, 2026.3.8. with the last dot.
+    (_pattern(r"(?<!\d)(?<!\d[-./])(\d{4})(\.) (\d{1,2})\. (\d{1,2})(?!\d)(?!\.\d)"), _iso),
+    (_pattern(r"^\s*(\d{4})(\.)(\d{1,2})\.(\d{1,2})\.\s*$"), _iso),
     # Also the beginning of a name that is a point in time: 202603081530.
     (_pattern(rf"(?<!\d)({_YEAR})(0[1-9]|1[0-2])([0-3]\d)(?:[T_ -]?[0-2]\d:?[0-5]\d(?::?[0-5]\d)?)?(?!\d)"), _compact),
     (_pattern(r"(?<!\d)(?<!\d\.)(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\d)(?!\.\d)"), _dotted),
