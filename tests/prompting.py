@@ -23,6 +23,7 @@ def prompt_of(
     selection: str | None = None,
     is_listing: bool = False,
     tasks: tuple[Tasks, ...] = (),
+    is_of_a_time: bool = False,
 ) -> Prompt:
     """A prompt of these excerpts, with the numbers they have, and of web pages if there are any."""
     context = Context[OpenScope](tuple(_hit(excerpt) for excerpt in excerpts))
@@ -40,6 +41,7 @@ def prompt_of(
         is_broad=is_broad,
         is_listing=is_listing,
         tasks=tasks,
+        is_of_a_time=is_of_a_time,
     )
 
 

@@ -23,6 +23,12 @@ def test_an_excerpt_tells_whose_link_led_to_it() -> None:
     assert [(one.path, one.via) for one in context.excerpts] == [("A.md", None), ("B.md", "A.md")]
 
 
+def test_an_excerpt_tells_what_its_time_speaks_for() -> None:
+    found = replace(B, trace={"vector": 0.3, "dated": 1.0, "timely": 0.5})
+    assert assemble((found,), room=None).excerpts[0].timely == 1.5
+    assert assemble((B,), room=None).excerpts[0].timely == 0.0
+
+
 def test_the_lowest_ranked_passage_is_left_out() -> None:
     context = assemble((A9, B, A1), room=excerpt_tokens(A9) + excerpt_tokens(B))
     assert context.hits == (A9, B)

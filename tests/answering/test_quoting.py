@@ -42,6 +42,27 @@ def test_the_title_of_a_callout_is_parted_from_its_text(text: str, piece: str, r
     assert shown(text, piece) == f"“{reading}” [1]"
 
 
+@pytest.mark.parametrize(
+    ("text", "reading"),
+    [
+        ("Rent <b>900</b><br>a <u>month</u>, <mark>warm</mark>", "Rent 900 a month, warm"),
+        ('<p align=center>The <span style="color: red">red</span> key</p>', "The red key"),
+        ("<td>Router</td><td>Asus</td>", "Router Asus"),
+        ("Write `a<br>b` for <BR/> a break", "Write `a<\u2060br>b` for a break"),
+        ("10<sup>3</sup> of <s>old</s>", "10<\u2060sup>3<\u2060/sup> of <\u2060s>old<\u2060/s>"),
+        ('<b onclick="x()">no</b> <<i>img src=x>', '<\u2060b onclick="x()">no <\u2060img src=x>'),
+        (
+            "(employer:: Northwind), [home phone:: 070] and (std::vector)",
+            "employer: Northwind, home phone: 070 and (std::vector)",
+        ),
+    ],
+)
+def test_marks_of_html_and_of_fields_inside_a_sentence_are_not_shown_and_what_could_run_is_text(
+    text: str, reading: str
+) -> None:
+    assert shown(text, text) == f"“{reading}” [1]"
+
+
 def test_code_is_shown_in_a_fence_line_by_line_and_word_for_word() -> None:
     text = "So:\n```dataviewjs\nif [[ -f ==x== ]]; then\n  echo **y**\nfi\n```\n"
     piece = "if [[ -f ==x== ]]; then\n  echo **y**\nfi"

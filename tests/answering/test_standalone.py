@@ -100,6 +100,22 @@ def test_tables_are_told_from_bars(text: str, reading: str) -> None:
     assert readings(text)[-1] == reading
 
 
+def test_an_item_of_an_outline_reads_behind_the_one_above_it_and_is_quoted_alone() -> None:
+    outline = (
+        "- Flat in Lund\n\t- [ ] rent:: 1280\n\t- Old stairs. Dark.\n\t\t- since 1920\n- Flat in Ystad\n\nIt rained."
+    )
+    found = standalone(outline, "Title", of_properties=False)
+    assert [(one.span.of(outline), one.reading, one.above) for one in found] == [
+        ("Flat in Lund", "Flat in Lund", ""),
+        ("[ ] rent:: 1280", "Flat in Lund rent:: 1280", "Flat in Lund "),
+        ("Old stairs.", "Flat in Lund Old stairs.", "Flat in Lund "),
+        ("Dark.", "Flat in Lund Dark.", "Flat in Lund "),
+        ("since 1920", "Dark. since 1920", "Dark. "),
+        ("Flat in Ystad", "Flat in Ystad", ""),
+        ("It rained.", "It rained.", ""),
+    ]
+
+
 PIECES = st.sampled_from(
     [
         "Who pays?",

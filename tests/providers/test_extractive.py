@@ -61,6 +61,7 @@ def excerpt(
     path: str = "",
     in_question: bool = False,
     of_properties: bool = False,
+    timely: float = 0.0,
 ) -> Excerpt:
     path = path or f"Note {n}.md"
     return Excerpt(
@@ -75,13 +76,15 @@ def excerpt(
         language=language,
         in_question=in_question,
         of_properties=of_properties,
+        timely=timely,
     )
 
 
 def quotes(question: str, *excerpts: Excerpt, language: str = "en", embedder: PointingEmbedder | None = None,
            answer_chars: int = 700, idf: dict[str, float] | None = None,
-           is_broad: bool = False) -> list[str]:  # fmt: skip
-    prompt = prompt_of(question, *excerpts, language=language, query=question, idf=idf, is_broad=is_broad)
+           is_broad: bool = False, is_of_a_time: bool = False) -> list[str]:  # fmt: skip
+    prompt = prompt_of(question, *excerpts, language=language, query=question, idf=idf, is_broad=is_broad,
+                       is_of_a_time=is_of_a_time)  # fmt: skip
     by_number = {e.n: e for e in excerpts}
     found = ExtractiveGenerator(embedder=embedder, answer_chars=answer_chars).quotes(prompt)
     return [by_number[q.n].text[q.start : q.end] for q in found]
@@ -251,6 +254,61 @@ class TestTasks:
         embedder = PointingEmbedder(frozenset({"kitchen"}))
         ExtractiveGenerator(embedder=embedder).quotes(prompt_of("kitchen?", self.PLAN))
         assert "Order the kitchen sink" in embedder.seen
+
+    def test_a_task_is_read_with_what_its_note_is_on_where_tasks_are_asked_for(self) -> None:
+        embedder = PointingEmbedder(frozenset({"lantern"}))
+        tasks = excerpt(1, "- [ ] Prototype", path="Export.md"), excerpt(2, "- [ ] Texts", path="Lantern.md")
+        asked = prompt_of("open tasks of lantern", *tasks, tasks=self.OPEN)
+        first, *_ = ExtractiveGenerator(embedder=embedder).quotes(asked)
+        assert first.n == 2
+        assert "Lantern: Texts" in embedder.seen
+
+
+class TestTimes:
+    MAY = "The tit was first seen by the end of May."
+
+    def test_what_is_of_the_time_that_is_asked_for_comes_before_what_has_its_words(self) -> None:
+        other, own = excerpt(1, self.MAY), excerpt(2, "Rode to Worpswede and back.")
+        idf = {"first": 1.0, "may": 1.0, "was": 1.0, "what": 1.5, "on": 0.5, "the": 0.0, "of": 0.0}
+        assert quotes("What was on the first of May?", other, own, idf=idf)[0] == self.MAY
+        timely = excerpt(2, own.text, timely=1.0)
+        assert quotes("What was on the first of May?", other, timely, idf=idf, is_of_a_time=True)[0] == own.text
+        assert quotes("What was on the first of May?", other, timely, idf=idf)[0] == self.MAY
+
+    def test_its_text_comes_before_its_properties_that_hold_nothing_of_the_question(self) -> None:
+        properties = excerpt(1, "attendees: Tom\nkind: one-on-one", path="Tom.md", of_properties=True, timely=1.0)
+        text = excerpt(2, "The tests run twice as fast.", path="Tom.md", timely=1.0)
+        said = quotes("What did Tom say on 14 February?", properties, text, idf={"tom": 2.0, "say": 2.0})
+        assert said[0] == text.text
+        elsewhen = excerpt(2, text.text, path="Tom.md")
+        assert quotes("What did Tom say?", properties, elsewhen, idf={"tom": 2.0, "say": 2.0})[0] != text.text
+
+
+class TestOutlines:
+    FLATS = excerpt(
+        1,
+        "- Viewing in Lindenweg\n\t- price:: 1280\n\t- old stairs\n- Viewing in Werder at noon\n\t- price:: 1410\n",
+        path="2026_03_02.md",
+    )
+
+    def test_an_item_is_found_by_the_one_above(self) -> None:
+        assert quotes("price in Lindenweg", self.FLATS)[0] == "price:: 1280"
+        assert quotes("price in Werder", self.FLATS)[0] == "price:: 1410"
+
+    def test_the_item_above_says_its_words_before_those_below(self) -> None:
+        assert quotes("the viewing in Werder", self.FLATS)[0] == "Viewing in Werder at noon"
+
+    def test_a_field_that_is_asked_for_answers_for_its_note(self) -> None:
+        heron = excerpt(1, "- lead:: Yusuf\n- status:: running\n", path="Heron.md")
+        other = excerpt(2, "The museum saw a demo of Heron.")
+        assert quotes("Who leads Heron?", other, heron)[0] == "lead:: Yusuf"
+        longer = excerpt(2, "Who of them can say what Heron leads to?")
+        assert (
+            quotes("Who leads Heron?", longer, excerpt(1, heron.text, path="Heron.md", score=0.7))[0] == "lead:: Yusuf"
+        )
+        ibis = excerpt(2, "- lead:: Mira\n", path="Ibis.md")
+        assert quotes("Who leads Heron?", ibis, excerpt(1, heron.text, path="Heron.md", score=0.4))[0] == "lead:: Yusuf"
+        assert quotes("What did the museum see of Heron?", other, heron)[0] == other.text
 
 
 class TestQuestionsInNotes:

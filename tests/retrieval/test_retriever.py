@@ -273,6 +273,14 @@ def test_either_fusion_weighs_the_time_that_a_question_names(
     assert hits.index(most) == 0 or fusion == "rrf"
 
 
+def test_the_note_of_a_day_that_is_named_has_more_places(diary: Building) -> None:
+    parts = "\n".join(f"# Part {n}\n\nthe dog {filler(f'w{n}x')}\n" for n in range(8))
+    draft, day = diary.draft("Long.md", parts), date(2026, 3, 30).toordinal()
+    diary.store([replace(draft, chunks=tuple(replace(chunk, days=(day, day)) for chunk in draft.chunks))])
+    assert paths(ask(diary, "where was the dog on 2026-03-30?")).count("Long.md") == 4
+    assert paths(ask(diary, "where was the dog from 2026-03-29 to 2026-03-30?")).count("Long.md") == 2
+
+
 def test_ranks_weigh_the_tasks_that_a_question_asks_for(tmp_path: Path) -> None:
     building = Building(tmp_path, HashEmbedder(dimension=384))
     building.put({"Plan.md": "The boat needs paint.\n", "List.md": "- [ ] sand the boat\n"})

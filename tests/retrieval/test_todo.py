@@ -194,4 +194,16 @@ def test_what_is_still_to_be_done_is_quoted_before_what_is_done(tmp_path: Path, 
     library = indexed(tmp_path, {"Pack.md": packing})
     answer = answer_to(library, question)
     library.close()
-    assert answer.answer.startswith("“[ ] head torch” [1]\n\n“[ ] matches” [1]")
+    assert set(answer.answer.split("\n\n")[:2]) == {"“[ ] head torch” [1]", "“[ ] matches” [1]"}
+
+
+def test_tasks_of_an_outline_are_found_by_the_words_that_stand_for_a_box(tmp_path: Path) -> None:
+    notes = {
+        "journals/2026_03_02.md": "- rained\n- TODO transfer money for the class trip\n",
+        "journals/2026_03_03.md": "- DONE cancel the gym\n",
+        "journals/2026_03_04.md": "- the bakery opens at seven\n",
+    }
+    library = indexed(tmp_path, notes)
+    answer = answer_to(library, "open todos")
+    library.close()
+    assert answer.answer == "“TODO transfer money for the class trip” [1]"

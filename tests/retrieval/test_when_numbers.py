@@ -1,4 +1,4 @@
-"""Times in figures, and words for days that stand alone: what they mean, and what only looks like them."""
+"""Times in figures, and words for days: what they mean, and what only looks like them."""
 
 from datetime import UTC, date, datetime
 
@@ -105,3 +105,42 @@ def test_day_and_month_are_in_the_order_of_the_language_else_of_the_vault() -> N
     assert days(question, order="day-first") == (fifth, fifth)
     assert days(question, order="month-first") == (twelfth, twelfth)
     assert days("was war am 05/12/2025?", "de", order="month-first") == (fifth, fifth)
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "day"),
+    [
+        ("en", "What did I do on the first of May?", date(2025, 5, 1)),
+        ("en", "what happened on the twenty-third of April 2024", date(2024, 4, 23)),
+        ("en", "the thirty first of January", date(2026, 1, 31)),
+        ("de", "Was war am dritten April?", date(2025, 4, 3)),
+        ("de", "am einundzwanzigsten Februar", date(2026, 2, 21)),
+        ("fr", "qu'ai-je fait le premier mai", date(2025, 5, 1)),
+        ("es", "qué hice el primero de mayo", date(2025, 5, 1)),
+        ("it", "cosa ho fatto il primo maggio", date(2025, 5, 1)),
+        ("pt", "o que fiz no primeiro de maio", date(2025, 5, 1)),
+        ("ru", "двадцать третьего апреля что делал", date(2025, 4, 23)),
+        ("zh", "五月二十一号做了什么", date(2025, 5, 21)),
+        ("ja", "十二月二十四日に何をした", date(2025, 12, 24)),
+    ],
+)
+def test_the_day_of_a_month_may_be_in_words(language: str, question: str, day: date) -> None:
+    assert days(question, language) == (day, day)
+
+
+@pytest.mark.parametrize(
+    ("language", "question"),
+    [
+        ("en", "what did I do first of all?"),
+        ("en", "who was first of May's friends"),
+        ("en", "what is the second of the rules"),
+        ("en", "what was the first April joke"),
+        ("de", "in der ersten Maiwoche"),
+        ("it", "chi era il primo"),
+        ("zh", "一日三餐"),
+        ("ja", "二十日に"),
+        ("ru", "третьего не дано"),
+    ],
+)
+def test_what_only_counts_is_no_day(language: str, question: str) -> None:
+    assert days(question, language) is None

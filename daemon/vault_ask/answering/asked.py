@@ -145,6 +145,7 @@ class Consulted(Generic[S]):
             is_broad=self.found.is_broad,
             is_listing=self.found.is_listing,
             tasks=asked.tasks(self.found.language),
+            is_of_a_time=self.found.understood is not None and self.found.understood.is_of_a_time,
         )
 
 

@@ -37,7 +37,8 @@ class Excerpt:
     """One numbered passage of the context: `n` is what the model cites as `[n]`. `text` is verbatim note text.
 
     `in_question` tells that it is of the note that the question is about, `via` names the note that led to it,
-    and `of_properties` tells that it is of a note's properties.
+    and `of_properties` tells that it is of a note's properties. `timely` is what the time that the question names, or
+    the end of time that it asks for, adds to its score.
     """
 
     n: int
@@ -52,6 +53,7 @@ class Excerpt:
     in_question: bool = False
     via: str | None = None
     of_properties: bool = False
+    timely: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -155,4 +157,5 @@ def _excerpt(n: int, hit: Hit[S]) -> Excerpt:
         in_question=hit.in_question,
         via=hit.via,
         of_properties=hit.of_properties,
+        timely=hit.trace.get("dated", 0.0) + hit.trace.get("timely", 0.0),
     )

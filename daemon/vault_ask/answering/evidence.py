@@ -68,7 +68,7 @@ class Prompt:
     them, to their inverse document frequency in the vault. `language` is that of the question, `answer_in` the BCP 47
     tag of one that the answer is wished in. `is_broad` tells that no passage of the note in question stands out, as
     where the question is about it as a whole; `is_listing` that whatever fits some filters or a time answers it.
-    `tasks` are those that the question is after, if it is after any.
+    `tasks` are those that the question is after, if it is after any, `is_of_a_time` tells that it asks what was then.
     """
 
     question: str
@@ -80,6 +80,7 @@ class Prompt:
     is_broad: bool = False
     is_listing: bool = False
     tasks: tuple[Tasks, ...] = ()
+    is_of_a_time: bool = False
 
     @property
     def excerpts(self) -> tuple[Excerpt, ...]:

@@ -13,6 +13,16 @@ _WORD_JOINER = "\u2060"
 _LINE_BREAK = re.compile(r"[ \t]*\n[\s>]*")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]\n|]*)(?:\\?\|([^\[\]\n]*))?\]\]")
 _PICTURE = re.compile(r"!\[([^\[\]\n]*)\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)")
+_ATTRIBUTE = r"""\s+(?:style|class|align|color|size|width|dir|lang)\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>]+)"""
+# Marks of HTML that say how words look, and those where a line ends. What strikes words out stays, as `~~` does, and so
+# does what is above or below the line: 10<sup>3</sup> is not 103.
+_LOOKS = re.compile(
+    rf"</?(?:b|i|u|em|strong|mark|small|big|kbd|code|span|font|center)(?:{_ATTRIBUTE})*\s*>", re.IGNORECASE
+)
+_ENDS_LINE = re.compile(
+    rf"(?:</?(?:br|p|div|h[1-6]|ul|ol|li|table|thead|tbody|tr|td|th)(?:{_ATTRIBUTE})*\s*/?>\s*)+", re.IGNORECASE
+)
+_CODE = re.compile(r"((?<!`)`+[^`]+`+)")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])|!(?=\[)")
 _STRESS = re.compile(r"\*\*|==")
 _MARKER = re.compile(r"([\[【［])(?=\s*\^?\d{1,3}\s*[\]】］])")
@@ -20,6 +30,8 @@ _CALLOUT = re.compile(r"[\s>]*\[!\w[^\]\n]*\][+-]?[ \t]*")
 _TICKS = re.compile(r"`+")
 _SIDES = re.compile(r"\s*(?<!:):{2,3}(?!:)\s*")
 """What stands between the sides of a flash card, and behind the name of one of Dataview's inline fields."""
+_BRACKETED = re.compile(r"[\[(]([^\W\d_][\w /-]{0,60}?)::[ \t]+([^\[\]()\n]+)[\])]")
+"""An inline field inside of a sentence."""
 _CODE_ENDS, _CODE_BEGINS = re.compile(r"[A-Za-z0-9_>]$"), re.compile(r"[A-Za-z_~]")
 _CARDS = re.compile(r"(?<!\S)#(?:flash)?cards?\b", re.IGNORECASE)
 _ENDS = (":", ".", "!", "?", "：", "。", "！", "？", "؟")
@@ -38,9 +50,18 @@ def plain(text: str) -> str:
     What is struck out stays marked as such: it no longer holds. Comments are left out, which no reader sees.
     """
     text = _WIKILINK.sub(lambda link: link[2] or link[1], _LINE_BREAK.sub(" ", without_comments(text)))
+    text = "".join(part if at % 2 else _without_html(part) for at, part in enumerate(_CODE.split(text))).strip()
     # A clipped page's pictures would tell a stranger that they are shown.
     text = _TAG.sub(lambda sign: f"{sign[0]}{_WORD_JOINER}", _PICTURE.sub(r"\1", text))
     return _MARKER.sub(rf"\1{_WORD_JOINER}", _STRESS.sub("", text))
+
+
+def _without_html(text: str) -> str:
+    return _ENDS_LINE.sub(_blank, _LOOKS.sub("", text)) if "<" in text else text
+
+
+def _blank(found: re.Match[str]) -> str:
+    return "" if found.string[max(found.start() - 1, 0) : found.start()].isspace() else " "
 
 
 def _as_code(text: str, span: Span) -> str:
@@ -61,6 +82,7 @@ def _with_colon(text: str, span: Span) -> str:
     title, line_break, rest = words.partition("\n")
     if line_break and _CALLOUT.fullmatch(text, text.rfind("\n", 0, span.start) + 1, span.start):
         return words if title.rstrip().endswith(_ENDS) else f"{title.rstrip()}:{line_break}{rest}"
+    words = _BRACKETED.sub(r"\1: \2", words)
     return _parted(words, is_card=_CARDS.search(text) is not None)
 
 

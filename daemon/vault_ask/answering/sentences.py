@@ -24,19 +24,21 @@ _SKIPPED = regex.compile(
     | =+                                    # the underline of a setext heading
     | \|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|? # the line below a table's head
     | <!--.*-->                             # a comment of HTML
+    | (?:</?[A-Za-z][A-Za-z0-9]*\s*/?>\s*)++ # nothing but marks of HTML
     | \^[\w-]+                              # a block id alone
     | (?:\#[^\s\#]+\s*)+                    # nothing but tags
     | (?:[-*+]\s+)?(?:!\[\[[^\[\]\n]*\]\]\s*)+   # nothing but embeds: their words stand elsewhere
+    | [^\p{L}\p{N}\[]*(?:\[\[[^\p{L}\[\]\n]+\]\][^\p{L}\p{N}\[]*)+ # nothing but links to notes that are numbers
     )\s*""",
     regex.VERBOSE,
 )
 _LEAD = regex.compile(r"(?:\s*(?:>|[-*+•](?=\s)|\d{1,9}[.)](?=\s)|\[!\w[^\]\n]*\][+-]?))*\s*")
 """What stands before the words of a line: quote and list marks, a callout's kind. A task's box tells its state."""
 _EMPTY_BOX = regex.compile(r"\[[^\]\n]\]\s*")
-_FIELD = r"\p{L}[\p{L}\p{M}\p{N}_ -]{0,60}::(?:\s|$)"
-"""The beginning of a line with one of Dataview's inline fields."""
-_OPENS_UNIT = regex.compile(rf"\s*(?:>\s?)*(?:[-*+•]\s|\d{{1,9}}[.)]\s|\||\*\*[^*\n]{{1,60}}:?\*\*:?|>\s*\[!|{_FIELD})")
-_STANDS_ALONE = regex.compile(rf"\s*(?:\||>\s*\[!|{_FIELD})")
+FIELD = r"\p{L}[\p{L}\p{M}\p{N}_ -]{0,60}::(?:\s|$)"
+"""The beginning of a line with an inline field of Dataview's, or a property of Logseq's."""
+_OPENS_UNIT = regex.compile(rf"\s*(?:>\s?)*(?:[-*+•]\s|\d{{1,9}}[.)]\s|\||\*\*[^*\n]{{1,60}}:?\*\*:?|>\s*\[!|{FIELD})")
+_STANDS_ALONE = regex.compile(rf"\s*(?:\||>\s*\[!|{FIELD})")
 """A table row, the first line of a callout, an inline field."""
 _TAIL = regex.compile(r"(?:\s+\^[\w-]+)?\s*$")
 _WRAPPED_FROM = 50
@@ -49,6 +51,8 @@ _END = regex.compile(
     """,
     regex.VERBOSE,
 )
+_YEAR_OF_A_DATE = regex.compile(r"(?:19|20)\d\d\.\s?\d{1,2}\.")
+"""As Hungarians and Koreans begin a date: `2026. 5. 9.`"""
 _CLAUSE = regex.compile(r"[;:,،、，；：–—](?:\s|(?=\p{Han}))|[、，；：]|\s\|\s|\n")
 _ABBREVIATIONS = frozenset(
     """mr mrs ms dr prof st jr sr vs etc cf eg ie al no nr fig vol pp approx dept est inc ltd co corp gen col capt rev
@@ -172,6 +176,8 @@ def _is_end(text: str, unit: Span, end: "regex.Match[str]") -> bool:
         return True
     following = text[end.end() : unit.end].lstrip(" \t\n>\"'“„«(¿¡*_")[:1]
     if following.islower():
+        return False
+    if _YEAR_OF_A_DATE.match(text, max(unit.start, end.start() - 4), unit.end):
         return False
     before = text[max(unit.start, end.start() - 24) : end.start()]
     return end["mark"] != "." or not _is_abbreviated(before, following)

@@ -11,7 +11,7 @@ from itertools import groupby
 
 from vault_ask.answering.regions import Span, fenced, inside
 from vault_ask.answering.sentences import LONGEST, units
-from vault_ask.answering.statements import alone, statements
+from vault_ask.answering.statements import alone, bare, statements
 from vault_ask.answering.tables import read_row
 
 _HEADING = re.compile(r"^[ \t]*(?:>[ \t]?)*#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$", re.MULTILINE)
@@ -24,10 +24,14 @@ _LIST_MARK_BETWEEN = re.compile(r"[\s>]*(?:[-*+•]|\d{1,9}[.)])[ \t]+(?:\[.\][ 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A piece of a text that can be quoted, and how it reads where nothing stands around it."""
+    """A piece of a text that can be quoted, and how it reads where nothing stands around it.
+
+    `above` is what the reading begins with and the piece has not: the item of an outline that it is indented under.
+    """
 
     span: Span
     reading: str
+    above: str = ""
 
 
 def asks(sentence: str) -> bool:
@@ -82,6 +86,7 @@ class _Reader:
         self._units = found
         self._longest = longest
         self._sentences = [(unit, span) for unit, spans in enumerate(found) for span in spans]
+        self._above = list(self._items_above())
 
     def read(self) -> list[Statement]:
         """Take sentence by sentence, and several where they belong together."""
@@ -102,8 +107,17 @@ class _Reader:
             answers = self._fitting(span.start, self._units[self._sentences[at][0]])
             whole = Span(span.start, answers[-1].end)
             return Statement(whole, f"{heading} {whole.of(self._text)}"), len(answers)
-        words = span.of(self._text)
-        return Statement(span, read_row(self._text, span) or alone(words, self._title, of_properties=False)), 1
+        return self._alone(at), 1
+
+    def _alone(self, at: int) -> Statement:
+        """Read a sentence; in an outline behind the item that it is indented under, which tells what it is about."""
+        unit, span = self._sentences[at]
+        if row := read_row(self._text, span):
+            return Statement(span, row)
+        words = alone(span.of(self._text), self._title, of_properties=False)
+        owner = self._above[unit]
+        above = f"{bare(owner.of(self._text))} " if owner else ""
+        return Statement(span, above + words, above)
 
     def _opens(self, at: int) -> bool:
         """Say whether a sentence waits for the next: it asks, is a line that ends in a colon, or a callout's title."""
@@ -157,6 +171,16 @@ class _Reader:
         """Tell how far the list item that a sentence stands in is indented; None outside of lists."""
         found = _ITEM.match(self._text, self._text.rfind("\n", 0, span.start) + 1)
         return len(found[1]) if found else None
+
+    def _items_above(self) -> Iterator[Span | None]:
+        """Give for each unit the last sentence of the item that it is indented below; None outside of such lists."""
+        open_items: list[tuple[int, Span]] = []
+        for spans in self._units:
+            item = self._item(spans[0])
+            open_items = [one for one in open_items if item is not None and one[0] < item]
+            yield open_items[-1][1] if open_items else None
+            if item is not None:
+                open_items.append((item, spans[-1]))
 
     def _items_behind(self, unit: int) -> list[Span]:
         """Give the sentences of the items behind an item, up to the end of its list."""

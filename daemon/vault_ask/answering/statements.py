@@ -2,10 +2,14 @@
 
 from collections.abc import Iterator
 
+import regex
+
 from vault_ask.answering.regions import Span, without_comments
-from vault_ask.answering.sentences import LONGEST, sentences
+from vault_ask.answering.sentences import FIELD, LONGEST, sentences
 from vault_ask.notes.properties import parted
 from vault_ask.notes.tasks import without_box
+
+_KEY = regex.compile(FIELD)
 
 
 def statements(text: str, longest: int = LONGEST, *, of_properties: bool) -> list[Span]:
@@ -15,7 +19,18 @@ def statements(text: str, longest: int = LONGEST, *, of_properties: bool) -> lis
 
 def alone(statement: str, title: str, *, of_properties: bool) -> str:
     """Give a statement as it is read by itself: a task without its box, a property with the name of whose it is."""
-    return f"{title}: {parted(statement)}" if of_properties else without_box(without_comments(statement))
+    return f"{title}: {parted(statement)}" if of_properties else bare(statement)
+
+
+def bare(sentence: str) -> str:
+    """Give the words of a sentence without a task's box and without comments."""
+    return without_box(without_comments(sentence))
+
+
+def key_of(statement: str, *, of_properties: bool) -> str:
+    """Give the key of a property, or of an inline field that a sentence opens with (`lead:: Yusuf`); else nothing."""
+    is_keyed = of_properties or _KEY.match(statement)
+    return parted(statement.partition(":")[0]) if is_keyed else ""
 
 
 def _entries(text: str, longest: int) -> Iterator[Span]:

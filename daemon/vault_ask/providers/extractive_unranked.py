@@ -48,10 +48,9 @@ def opening(prompt: Prompt, room: int) -> list[Quoted]:
     if best is None:
         return []
     asked = asked_of(prompt)
-    shares = {
-        line: asked.share_in(frozenset(terms(line.of(best.text), best.language)))
-        for line in _spoken_lines(best.text, room)
-    }
+    bags = {line: frozenset(terms(line.of(best.text), best.language)) for line in _spoken_lines(best.text, room)}
+    # A rule, an empty box or the frame of a table says nothing.
+    shares = {line: asked.share_in(bag) for line, bag in bags.items() if bag}
     line = max(shares, key=lambda line: shares[line], default=None)
     # An empty note has no answer, and another note's heading is none to a question about it.
     is_elsewhere = prompt.is_about_a_note and not best.in_question

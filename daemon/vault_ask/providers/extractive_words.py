@@ -39,8 +39,9 @@ class Asked:
         return not self.asks and self.share_in(bag) == 1.0
 
     def held_in(self, bag: frozenset[str]) -> frozenset[str]:
-        """Give the question's words that are in a bag of terms."""
-        return frozenset(word for word, alternatives in self.words.items() if not bag.isdisjoint(alternatives))
+        """Give the question's words that have a weight and are in a bag of terms."""
+        weighty = ((word, listed) for word, listed in self.words.items() if self.weights[word])
+        return frozenset(word for word, listed in weighty if not bag.isdisjoint(listed))
 
     def weight_of(self, words: frozenset[str]) -> float:
         """Give the share of the question's weight that some of its words have."""
@@ -83,8 +84,9 @@ def asked_of(prompt: Prompt) -> Asked:
     text = prompt.query or prompt.question
     words = _as_signed(query_words(text, languages), prompt, languages)
     usual = max(prompt.idf.values(), default=1.0)
-    weights = {word: prompt.idf.get(word, usual) for word in words}
     helpers = helpers_of(prompt.language)
+    # Words of the time that was named have no frequency any more; of these a name or a number may still tell a line.
+    weights = {word: prompt.idf.get(word, 0.0 if prompt.idf and word in helpers else usual) for word in words}
     subjects = frozenset(term for word, listed in words.items() if word not in helpers for term in listed)
     return Asked(words, weights, asks(prompt.question), names(text), subjects)
 

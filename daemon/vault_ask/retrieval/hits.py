@@ -47,6 +47,10 @@ class Hit(Generic[S]):
     of_properties: bool = False
 
 
+SEASON = 92
+"""Days of three months."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Understanding:
     """How a question was read beyond its words: what is left to search for, its filters as written, time and order.
@@ -62,6 +66,12 @@ class Understanding:
     days_words: str = ""
     order: Order | None = None
     fits: bool = True
+
+    @property
+    def is_of_a_time(self) -> bool:
+        """Whether it asks what was in a season at most, or at an end of time; a year is as often what a fact is of."""
+        named = self.days is not None and self.days[1] - self.days[0] < SEASON
+        return named or self.order in ("latest", "earliest")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

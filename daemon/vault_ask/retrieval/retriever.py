@@ -188,7 +188,7 @@ class Retriever:
         if query.when.order == "often":
             # What happened often may stand in one log.
             share = k
-        elif query.within or query.tasks:
+        elif query.within or query.tasks or _is_one_day(query.days):
             # What is looked for in few notes, or in lists of them, has more than usual in each.
             share = max(share, k // 2)
         expanded = int(self._graph.places * k / self._settings.top_k + 0.5)
@@ -214,3 +214,7 @@ class Retriever:
             centring=view.vectors.centring(),
             priors=self._embedder.priors(),
         )
+
+
+def _is_one_day(days: tuple[int, int] | None) -> bool:
+    return days is not None and days[0] == days[1]

@@ -5,7 +5,8 @@ A table is a TOML file with these keys, each a list of words or phrases; `(a|b)`
 - ereyesterday, yesterday, today, tomorrow, overmorrow: single days
 - day, week, month, year, quarter: what is counted
 - weekend, spring ... winter, christmas, easter, newyear: what comes round
-- months, weekdays, quarters: lists of 12, 7 and 4, other forms behind `|`; numbers: 1, 2, 3 ... the same way
+- months, weekdays, quarters: lists of 12, 7 and 4, other forms behind `|`; numbers: 1, 2, 3 ... the same way;
+  dates: the days of a month as they are called beside its name ("am dritten April")
 - last, this, next: before or behind what they turn; past: the same, up to today ("the past week");
   before last: the one before ("vorletzte Woche")
 - ago: before or behind a count; ones: what stands beside it for one of them without a number ("неделю назад")
@@ -164,13 +165,12 @@ class _Builder:
         for flag in FLAGS:
             role = f"{flag} behind" if flag in table.get("behind", ()) else flag
             self._say(table.get(flag, ()), role, value=True)
-        for kind, names, start in (("month", "months", 1), ("weekday", "weekdays", 0)):
+        for kind, names, start in (("month", "months", 1), ("weekday", "weekdays", 0), ("quarter", "quarters", 1)):
             for number, forms in enumerate(table.get(names, ()), start):
                 self._say(alternatives(forms), "part", Part(kind, number))
-        for number, forms in enumerate(table.get("quarters", ()), 1):
-            self._say(alternatives(forms), "part", Part("quarter", number))
-        for number, forms in enumerate(table.get("numbers", ()), 1):
-            self._say(alternatives(forms), "number", number)
+        for key, role in (("numbers", "number"), ("dates", "day")):
+            for number, forms in enumerate(table.get(key, ()), 1):
+                self._say(alternatives(forms), role, number)
         self._say(table.get("other", ()), "other", value=True)
         for phrase, meaning in table.get("phrases", {}).items():
             self._say([phrase], "phrase" if meaning else "other", meaning or True, alone=True)
