@@ -76,6 +76,11 @@ class Building:
         made = {digest: result for digest, result in pairs if not isinstance(result, Refused)}
         return made, frozenset(digest for digest, result in pairs if isinstance(result, Refused))
 
+    def vectors_of(self, path: str) -> list[object]:
+        """Give the centred vectors of a note's chunks, as lists that can be compared."""
+        with self.open(PRIVATE) as view:
+            return [vector.tolist() for vector in view.vectors.centred(view.chunks.of(path)).values()]
+
     def draft(self, path: str, text: str) -> Draft:
         """Parse and cut a note."""
         content = text.encode()

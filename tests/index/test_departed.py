@@ -1,10 +1,8 @@
 """Vectors of deleted notes are kept in memory for a while, by their bytes, and nothing of them stays in the file."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from fakes import HashEmbedder
 from vault_ask.index.writing.departed import Departed
@@ -13,31 +11,14 @@ from vault_building import OPEN, PRIVATE, Building
 TEXT = "# Trees\nquince and medlar\n\n# Bees\nhoney and wax\n"
 
 
-@pytest.fixture
-def embedder() -> HashEmbedder:
-    return HashEmbedder()
-
-
-@pytest.fixture
-def building(tmp_path: Path, embedder: HashEmbedder) -> Iterator[Building]:
-    building = Building(tmp_path, embedder)
-    yield building
-    building.close()
-
-
-def vectors_of(building: Building, path: str) -> list[object]:
-    with building.open(PRIVATE) as view:
-        return [vector.tolist() for vector in view.vectors.centred(view.chunks.of(path)).values()]
-
-
 def test_note_that_comes_back_under_another_title_finds_its_vectors(building: Building, embedder: HashEmbedder) -> None:
     building.put({"Old.md": TEXT})
-    before = vectors_of(building, "Old.md")
+    before = building.vectors_of("Old.md")
     embedder.embedded.clear()
     building.put({}, gone=["Old.md"])
     building.put({"Area/New.md": TEXT})
     assert embedder.embedded == []
-    assert vectors_of(building, "Area/New.md") == before != []
+    assert building.vectors_of("Area/New.md") == before != []
 
 
 def test_another_note_with_the_same_passage_does_not_profit(building: Building, embedder: HashEmbedder) -> None:

@@ -1,31 +1,13 @@
 """A vector goes from one path to another only with a text of its own, and never from a hidden note to an open one."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fakes import HashEmbedder
-from vault_building import PRIVATE, Building
+from vault_building import Building
 
 LONG = "quince and medlar stand behind the shed since the spring of the flood\n"
-
-
-@pytest.fixture
-def embedder() -> HashEmbedder:
-    return HashEmbedder()
-
-
-@pytest.fixture
-def building(tmp_path: Path, embedder: HashEmbedder) -> Iterator[Building]:
-    building = Building(tmp_path, embedder)
-    yield building
-    building.close()
-
-
-def vectors_of(building: Building, path: str) -> list[object]:
-    with building.open(PRIVATE) as view:
-        return [vector.tolist() for vector in view.vectors.centred(view.chunks.of(path)).values()]
 
 
 @pytest.mark.parametrize("text", [LONG, "", "- [ ] \n"], ids=["text", "empty", "template"])
@@ -39,7 +21,7 @@ def test_an_open_note_has_nothing_of_a_hidden_one_with_the_same_text(
         both.put({}, gone=["Private/Lawyer for the divorce.md"])
     for building in (both, alone):
         building.put({"Garden.md": text})
-    assert vectors_of(both, "Garden.md") == vectors_of(alone, "Garden.md") != []
+    assert both.vectors_of("Garden.md") == alone.vectors_of("Garden.md") != []
     both.close()
     alone.close()
 
@@ -49,7 +31,7 @@ def test_a_note_of_a_template_has_the_vector_of_its_own_title(building: Building
     embedder.embedded.clear()
     building.put({"Sourdough bread.md": "- [ ] \n"})
     assert len(embedder.embedded) == 1
-    assert vectors_of(building, "Sourdough bread.md") != vectors_of(building, "Tax return.md")
+    assert building.vectors_of("Sourdough bread.md") != building.vectors_of("Tax return.md")
 
 
 def test_an_empty_note_that_is_named_at_last_has_the_vector_of_its_name(
@@ -71,7 +53,7 @@ def test_an_open_note_that_is_hidden_on_its_way_out_gives_its_vectors_to_its_new
     building.put({}, gone=["Old.md", "New.md"])
     building.put({"Newest.md": LONG})
     assert embedder.embedded == []
-    assert len(vectors_of(building, "Newest.md")) == 1
+    assert len(building.vectors_of("Newest.md")) == 1
 
 
 def test_a_hidden_note_that_becomes_open_at_a_new_path_is_embedded_anew(
@@ -81,4 +63,4 @@ def test_a_hidden_note_that_becomes_open_at_a_new_path_is_embedded_anew(
     embedder.embedded.clear()
     building.put({"New.md": LONG}, gone=["Private/Old.md"])
     assert len(embedder.embedded) == 1
-    assert len(vectors_of(building, "New.md")) == 1
+    assert len(building.vectors_of("New.md")) == 1
