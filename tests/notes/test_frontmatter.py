@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_ask.notes.frontmatter import Frontmatter, read_frontmatter
+from vault_ask.notes.frontmatter import Frontmatter
+from vault_ask.notes.frontmatter_block import read_frontmatter
 from vault_ask.notes.model import FrontmatterState, LinkKind
 
 

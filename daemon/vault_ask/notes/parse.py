@@ -7,7 +7,8 @@ from typing import Any
 
 from vault_ask.notes.canvas import canvas_properties, parse_canvas
 from vault_ask.notes.decoding import Decoded, decode
-from vault_ask.notes.frontmatter import MISPLACED, UNCLEAR, Frontmatter, read_frontmatter
+from vault_ask.notes.frontmatter import Frontmatter
+from vault_ask.notes.frontmatter_block import MISPLACED, UNCLEAR, read_frontmatter
 from vault_ask.notes.markdown import Structure, parse_markdown
 from vault_ask.notes.model import FrontmatterState, Note
 from vault_ask.notes.property_lines import property_lines

@@ -11,7 +11,8 @@ from itertools import pairwise
 import regex
 
 from vault_ask.notes.blobs import blob_lines, blob_spans
-from vault_ask.notes.frontmatter import Frontmatter, key_of_line
+from vault_ask.notes.entries import key_of_line
+from vault_ask.notes.frontmatter import Frontmatter
 from vault_ask.notes.model import FrontmatterState
 from vault_ask.notes.properties import parted, squeezed
 
