@@ -113,6 +113,15 @@ def test_it_answers_in_any_language(language: str, question: str, text: str, ans
     assert quotes(question, excerpt(1, text, language=language), language=language)[0] == answer
 
 
+def test_an_answer_that_is_the_whole_question_and_one_name_is_no_repetition() -> None:
+    said = "The old lighthouse keeper's grey parrot is named Quibberwick"
+    note = excerpt(1, f"Rain all day. {said}. Nobody came.")
+    question = "What is the name of the old lighthouse keeper's grey parrot, and was it named by him?"
+    assert quotes(question, note)[0] == f"{said}."
+    repeated = excerpt(1, "The old lighthouse keeper's grey parrot is also named. It answers to Quibberwick.")
+    assert quotes(question, repeated)[0] == "It answers to Quibberwick."
+
+
 def test_vectors_find_the_answer_where_note_and_question_share_no_word() -> None:
     note = excerpt(1, "Huset är rött. Hyran höjs till 9200. Pannan är gammal.", language="sv")
     embedder = PointingEmbedder(frozenset({"rent", "hyran"}))

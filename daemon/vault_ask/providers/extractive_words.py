@@ -10,7 +10,7 @@ from vault_ask.index.terms import names, query_words, signed_terms, terms
 from vault_ask.retrieval.helpers import helpers_of
 
 LEAST_NEW = 0.15
-"""A sentence with fewer words that the question does not hold only repeats the question."""
+"""A sentence with fewer words that the question does not hold only repeats it, if they merely help others."""
 
 SHORTEST_STEM, ENDING = 3, 3
 """Letters that two forms of a word have in common at least, and by which the longer one is longer at most. Only the few
@@ -29,10 +29,16 @@ class Asked:
     """Those of the words that are names or numbers."""
     subjects: frozenset[str] = frozenset()
     """The terms of those words that do not only help others to mean something."""
+    helpers: frozenset[str] = frozenset()
+    """The terms of all words of the question's language that only help others."""
 
     def is_repeated_in(self, bag: frozenset[str]) -> bool:
-        """Say whether a sentence says hardly more than the question does; a passage may hold nothing else."""
-        return self.news_in(bag) < LEAST_NEW and self.share_in(bag) > 0
+        """Say whether a sentence says no more than the question does; a passage may hold nothing else.
+
+        The answer to a long question may be all of its words and one name.
+        """
+        has_news = not bag <= self.terms | self.helpers
+        return not has_news and self.news_in(bag) < LEAST_NEW and self.share_in(bag) > 0
 
     def is_searched_for(self, bag: frozenset[str]) -> bool:
         """Say whether the words look for a sentence that holds them all, and ask nothing about it."""
@@ -88,7 +94,8 @@ def asked_of(prompt: Prompt) -> Asked:
     # Words of the time that was named have no frequency any more; of these a name or a number may still tell a line.
     weights = {word: prompt.idf.get(word, 0.0 if prompt.idf and word in helpers else usual) for word in words}
     subjects = frozenset(term for word, listed in words.items() if word not in helpers for term in listed)
-    return Asked(words, weights, asks(prompt.question), names(text), subjects)
+    helping = frozenset(terms(" ".join(sorted(helpers)), prompt.language))
+    return Asked(words, weights, asks(prompt.question), names(text), subjects, helping)
 
 
 def _is_form(one: str, other: str) -> bool:
